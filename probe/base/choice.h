@@ -17,6 +17,9 @@ static inline const char *text_or(const char *text, const char *otherwise)
     return text ? text : otherwise;
 }
 
+/* text_given - `text`, or NULL if it is empty or NULL: for what takes NULL for nothing. */
+static inline const char *text_given(const char *text) { return text && *text ? text : NULL; }
+
 /* plural_s - what follows a noun that is counted: "" behind 1, else "s". */
 static inline const char *plural_s(uint64_t n) { return n == 1 ? "" : "s"; }
 
@@ -28,6 +31,12 @@ static inline const char *on_or_off(bool b) { return b ? "on" : "off"; }
 
 /* bits_if - `bits`, or 0 if they are not set: for registers and flags that are put together. */
 static inline uint32_t bits_if(bool set, uint32_t bits) { return set ? bits : 0; }
+
+/* number_if - `n`, or 0 if there is none. `n` is evaluated all the same. */
+static inline uint64_t number_if(bool is_there, uint64_t n) { return is_there ? n : 0; }
+
+/* ratio_or_0 - `part` divided by `whole`, in whatever unit both have; 0 if `whole` is 0. */
+static inline double ratio_or_0(double part, double whole) { return whole != 0 ? part / whole : 0; }
 
 /* with_bits - `v` with `bits` set, or cleared. */
 static inline uint32_t with_bits(uint32_t v, uint32_t bits, bool set)

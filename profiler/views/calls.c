@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/nearest.h"
 #include "probe/base/util.h"
 #include "profiler/views/report_priv.h"
@@ -46,10 +47,11 @@ static int refuse_ambiguous(const struct profile *p, const char *text, struct er
     size_t used = strlen(hint);
     for (size_t i = 0; i < p->nfunctions && used < sizeof hint - 1; i++)
         if (is_called(&p->functions[i], text)) {
-            const char *name = *p->functions[i].qualified ? p->functions[i].qualified : NULL;
-            int n = name ? snprintf(hint + used, sizeof hint - used, "%s  ", name)
-                         : snprintf(hint + used, sizeof hint - used, "0x%llx  ",
-                                    (unsigned long long)p->functions[i].low);
+            const struct profile_function *f = &p->functions[i];
+            char address[24];
+            snprintf(address, sizeof address, "0x%llx", (unsigned long long)f->low);
+            const char *name = text_or(text_given(f->qualified), address);
+            int n = snprintf(hint + used, sizeof hint - used, "%s  ", name);
             used = MIN(used + (size_t)n, sizeof hint - 1);
         }
     return err_set(err, ERR_USAGE, hint, "several functions are called \"%.80s\"", text);
@@ -70,7 +72,9 @@ int calls_find(const struct profile *p, const char *text, uint32_t *out, struct 
     }
     if (found > 1 && !by_address)
         return refuse_ambiguous(p, text, err);
-    return found ? 0 : refuse_unknown(p, text, err);
+    if (!found)
+        return refuse_unknown(p, text, err);
+    return 0;
 }
 
 /* ---- sums ---- */
@@ -148,8 +152,8 @@ static void add_call(const struct profile_call *c, uint32_t of, struct calls *ou
     out->row[out->n++] = (struct calls_row){
         .function = of,
         .hits = c->hits,
-        .c1_children = itself ? 0 : c->c1_children,
-        .c2_children = itself ? 0 : c->c2_children,
+        .c1_children = number_if(!itself, c->c1_children),
+        .c2_children = number_if(!itself, c->c2_children),
         .within = itself,
         .own_unknown = true,
     };
@@ -206,5 +210,7 @@ int calls_of(const struct profile *p, uint32_t function, enum calls_side side, s
     free(s.below);
     free(s.again);
     free(s.place);
-    return made ? 0 : err_set(err, ERR_NOMEM, "close other programs", "out of memory for callers");
+    if (!made)
+        return err_set(err, ERR_NOMEM, "close other programs", "out of memory for callers");
+    return 0;
 }

@@ -52,13 +52,14 @@ static void collect_paths(struct making *m)
         if (n->parent != PROFILE_NO_PARENT)
             caller = m->p->nodes[n->parent].function;
         m->path[depth++] = (uint32_t)i;
-        m->c->arc[m->c->narcs++] = (struct charge_arc){ .caller = caller,
-                                                        .callee = n->function,
-                                                        .calls = n->hits,
-                                                        .c1 = n->c1,
-                                                        .c1_children = within ? 0 : n->c1_children,
-                                                        .within = within,
-                                                        .doubtful = n->doubtful };
+        m->c->arc[m->c->narcs++] =
+            (struct charge_arc){ .caller = caller,
+                                 .callee = n->function,
+                                 .calls = n->hits,
+                                 .c1 = n->c1,
+                                 .c1_children = number_if(!within, n->c1_children),
+                                 .within = within,
+                                 .doubtful = n->doubtful };
     }
 }
 
@@ -192,7 +193,7 @@ static bool is_charged(const struct charge *c, const struct charge_arc *a)
 static void charge_arc(struct charge *c, struct charge_arc *a, double taken, double below,
                        uint64_t calls)
 {
-    double share = calls ? (double)a->calls / (double)calls : 0;
+    double share = ratio_or_0((double)a->calls, (double)calls);
     uint32_t cycle = c->function[a->caller].cycle;
     a->charged = taken * share;
     a->charged_below = below * share;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/views/export.h"
 #include "profiler/views/paths.h"
@@ -40,7 +41,8 @@ static void take_node(struct callgrind *g, uint32_t i, size_t depth)
         (struct call){ .caller = root ? PROFILE_NO_PARENT : g->p->nodes[n->parent].function,
                        .callee = n->function,
                        .hits = n->hits,
-                       .cost = { outermost ? n->c1_children : 0, outermost ? n->c2_children : 0 } };
+                       .cost = { number_if(outermost, n->c1_children),
+                                 number_if(outermost, n->c2_children) } };
     if (outermost)
         g->level[n->function] = (uint32_t)depth + 1;
 }
@@ -75,20 +77,19 @@ static void take_calls(struct callgrind *g)
     for (size_t i = 0; i < g->p->ncalls; i++) {
         const struct profile_call *c = &g->p->calls[i];
         bool itself = c->caller == c->callee;
-        g->call[i] =
-            (struct call){ .caller = c->caller,
-                           .callee = c->callee,
-                           .hits = c->hits,
-                           .cost = { itself ? 0 : c->c1_children, itself ? 0 : c->c2_children } };
+        g->call[i] = (struct call){ .caller = c->caller,
+                                    .callee = c->callee,
+                                    .hits = c->hits,
+                                    .cost = { number_if(!itself, c->c1_children),
+                                              number_if(!itself, c->c2_children) } };
     }
 }
 
 static int by_functions(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
-    if (x->caller != y->caller)
-        return x->caller < y->caller ? -1 : 1;
-    return x->callee < y->callee ? -1 : x->callee > y->callee;
+    int d = COMPARE(x->caller, y->caller);
+    return EITHER(d, COMPARE(x->callee, y->callee));
 }
 
 /* Calls between the same two become one; returns how many are left. */
@@ -159,7 +160,7 @@ static void write_file(const struct callgrind *g, const char *key, const struct 
 {
     char file[400];
     size_t n = 0;
-    for (const char *s = f->file ? f->file : "???"; *s && n < sizeof file - 1; s++)
+    for (const char *s = text_or(f->file, "???"); *s && n < sizeof file - 1; s++)
         file[n++] = *s < ' ' ? '_' : *s;
     file[n] = 0;
     paths_put(g->out, "%s=%s\n", key, file);

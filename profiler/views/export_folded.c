@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "probe/base/choice.h"
 #include "profiler/views/export.h"
 #include "profiler/views/paths.h"
 
@@ -16,7 +17,7 @@ static int write_path(void *ctx, const struct path *path)
     if (!path->value[f->value])
         return 0;
     for (size_t i = 0; i < path->depth; i++)
-        paths_put(f->out, "%s%s", i ? ";" : "",
+        paths_put(f->out, "%s%s", text_if(i, ";"),
                   paths_name(f->p, path->function[i], ";", name, sizeof name - 2));
     paths_put(f->out, " %" PRIu64 "\n", path->value[f->value]);
     return 0;

@@ -216,5 +216,7 @@ int export_gmon(const struct profile *p, const struct report_options *o,
         return err_set(err, ERR_UNSUPPORTED, "--to pprof, callgrind, speedscope or folded",
                        "gmon has addresses, which this profile's file does not tell");
     g.big = o->symbols && symbols_image(o->symbols)->big_endian;
-    return p->type == PROFILE_STATISTICAL ? write_samples(&g, o, err) : write_trace(&g, o, err);
+    if (p->type == PROFILE_STATISTICAL)
+        return write_samples(&g, o, err);
+    return write_trace(&g, o, err);
 }

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "probe/base/buffer.h"
+#include "probe/base/choice.h"
 #include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/views/export.h"
@@ -62,7 +63,7 @@ static void add_mapping(struct pprof *w)
     hex_string(id, w->p->info.build_id, MIN(w->p->info.build_id_len, sizeof w->p->info.build_id));
     protobuf_number(&w->inner, 1, 1);
     protobuf_number(&w->inner, 3, UINT32_MAX);
-    protobuf_number(&w->inner, 5, string_index(w, w->p->info.elf ? w->p->info.elf : ""));
+    protobuf_number(&w->inner, 5, string_index(w, text_or(w->p->info.elf, "")));
     protobuf_number(&w->inner, 6, string_index(w, id));
     for (unsigned has = 7; has <= 9; has++)
         protobuf_number(&w->inner, has, 1);
@@ -86,7 +87,7 @@ static void add_function(struct pprof *w, size_t i)
     protobuf_number(&w->inner, 1, i + 1);
     protobuf_number(&w->inner, 2, shown);
     protobuf_number(&w->inner, 3, f->linkage && *f->linkage ? string_index(w, f->linkage) : shown);
-    protobuf_number(&w->inner, 4, string_index(w, f->file ? f->file : ""));
+    protobuf_number(&w->inner, 4, string_index(w, text_or(f->file, "")));
     protobuf_number(&w->inner, 5, line);
     protobuf_message(&w->message, 5, &w->inner);
 }
@@ -97,7 +98,7 @@ static void add_about(struct pprof *w)
     const struct path_column *shown = &w->column[paths_counted(w->column, w->ncolumns)];
     char text[240];
     protobuf_number(&w->message, 9, (uint64_t)i->when * 1000000000u);
-    protobuf_number(&w->message, 10, i->time.board_ns ? i->time.board_ns : i->time.host_ns);
+    protobuf_number(&w->message, 10, EITHER(i->time.board_ns, i->time.host_ns));
     add_type(w, 11, shown);
     protobuf_number(&w->message, 12, 1);
     protobuf_number(&w->message, 13, string_index(w, paths_coverage(w->p, text, sizeof text)));
@@ -152,7 +153,9 @@ static int write_gzip(const struct buffer *b, const struct text_sink *out, struc
         out->write(out->ctx, (const char *)buf, sizeof buf - z.avail_out);
     }
     deflateEnd(&z);
-    return more == Z_STREAM_END ? 0 : err_set(err, ERR_NOMEM, "try again", "cannot compress");
+    if (more != Z_STREAM_END)
+        return err_set(err, ERR_NOMEM, "try again", "cannot compress");
+    return 0;
 }
 
 int export_pprof(const struct profile *p, const struct report_options *o,

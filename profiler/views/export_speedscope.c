@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "probe/base/choice.h"
 #include "profiler/views/export.h"
 #include "profiler/views/json_writer.h"
 #include "profiler/views/paths.h"
@@ -25,7 +26,7 @@ static void write_frames(struct speedscope *s)
         const struct profile_function *f = &s->p->functions[i];
         /* a frame has no place for a mark but its name */
         snprintf(shown, sizeof shown, "%s%s", paths_name(s->p, i, "", name, sizeof name),
-                 f->doubtful ? " ?" : "");
+                 text_if(f->doubtful, " ?"));
         json_write_object(j, true);
         json_member_string(j, "name", shown);
         if (f->file)
@@ -92,7 +93,7 @@ int export_speedscope(const struct profile *p, const struct report_options *o,
     json_write_object(&s.json, false);
     json_member_string(&s.json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_member_string(&s.json, "exporter", "probeprof");
-    json_member_string(&s.json, "name", p->info.elf ? p->info.elf : "probeprof");
+    json_member_string(&s.json, "name", text_or(p->info.elf, "probeprof"));
     /* the first that is shown: counter 1, where there is one */
     json_member_uint(&s.json, "activeProfileIndex", paths_counted(column, n));
     write_frames(&s);

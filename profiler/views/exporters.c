@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/core/file_atomic.h"
 #include "profiler/core/folder_atomic.h"
@@ -101,7 +102,8 @@ int exporter_find(const char *name, const struct exporter **out, struct err *err
             *out = &table[i];
             return 0;
         }
-        int n = snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", table[i].name);
+        int n =
+            snprintf(names + used, sizeof names - used, "%s%s", text_if(i, ", "), table[i].name);
         used = MIN(used + (size_t)n, sizeof names - 1);
     }
     char hint[160];

@@ -435,8 +435,10 @@ static void read_calls(struct reader *r, const json_t *root)
         c[i].c2_children = count_of(r, x, "c2_children");
     }
     p->calls = c;
-    p->nnodes = list ? 0 : p->nnodes;
-    p->info.unknown |= list ? PROFILE_PATHS : 0;
+    if (list) {
+        p->nnodes = 0;
+        p->info.unknown |= PROFILE_PATHS;
+    }
     r->list = NULL;
 }
 

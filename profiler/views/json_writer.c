@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/decimal.h"
 #include "probe/base/text.h"
 
@@ -110,7 +111,7 @@ static void put_string(struct json_writer *j, const char *text)
         uint32_t code = 0;
         n = text_code(s, &code);
         put_escape(j, n ? code : 0xFFFD);
-        run = s += n ? n : 1;
+        run = s += EITHER(n, 1u);
     }
     put_text(j, run, (size_t)(s - run));
     put_text(j, "\"", 1);
@@ -174,7 +175,7 @@ void json_write_real(struct json_writer *j, double value)
 void json_write_bool(struct json_writer *j, bool value)
 {
     before_value(j);
-    put_str(j, value ? "true" : "false");
+    put_str(j, true_or_false(value));
 }
 
 void json_write_null(struct json_writer *j)
@@ -217,7 +218,7 @@ void json_member_string(struct json_writer *j, const char *key, const char *text
 
 void json_member_text(struct json_writer *j, const char *key, const char *text)
 {
-    json_member_string(j, key, text && *text ? text : NULL);
+    json_member_string(j, key, text_given(text));
 }
 
 void json_member_uint(struct json_writer *j, const char *key, uint64_t value)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/views/report_priv.h"
@@ -23,11 +24,11 @@ static bool make_room(struct walk *w)
 {
     if (w->depth < w->cap)
         return true;
-    size_t cap = w->cap ? 2 * w->cap : 64;
+    size_t cap = EITHER(2 * w->cap, (size_t)64);
     uint32_t *node = realloc(w->node, cap * sizeof *node);
-    w->node = node ? node : w->node;
+    w->node = EITHER(node, w->node);
     uint32_t *function = realloc(w->function, cap * sizeof *function);
-    w->function = function ? function : w->function;
+    w->function = EITHER(function, w->function);
     if (!node || !function)
         return false;
     w->cap = cap;
@@ -105,8 +106,8 @@ size_t paths_columns(const struct profile *p, struct path_column column[PATH_NVA
         if (!report_has_counter(p, k) && (k || n))
             continue;
         column[n++] = (struct path_column){ PATH_C1 + (unsigned)k,
-                                            c->name ? c->name : (const char *[]){ "C1", "C2" }[k],
-                                            c->unit ? c->unit : "count", total[PATH_C1 + k] };
+                                            text_or(c->name, (const char *[]){ "C1", "C2" }[k]),
+                                            text_or(c->unit, "count"), total[PATH_C1 + k] };
     }
     return n;
 }
@@ -174,7 +175,7 @@ char *paths_coverage(const struct profile *p, char *buf, size_t n)
     }
     int used =
         snprintf(buf, n, "%" PRIu64 " events, %s%" PRIu64 " lost, %" PRIu64 " doubtful",
-                 p->info.events, lost.bound ? "at most " : "", lost.amount, p->info.doubtful);
+                 p->info.events, text_if(lost.bound, "at most "), lost.amount, p->info.doubtful);
     if (gaps && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used,
                          ", %" PRIu64 " gaps without the board (nobody knows how much)", gaps);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 enum { FIRST_ROOM = 1024 };
@@ -34,12 +35,14 @@ static uint32_t *find_place(const struct inversion *v, uint32_t parent, uint32_t
 
 static bool make_room(struct inversion *v)
 {
-    size_t room = v->room ? 2 * v->room : FIRST_ROOM;
+    size_t room = EITHER(2 * v->room, (size_t)FIRST_ROOM);
     if (v->out->n < v->room)
         return true;
     struct profile_node *nodes = reallocarray(v->out->nodes, room, sizeof *nodes);
-    v->out->nodes = nodes ? nodes : v->out->nodes;
-    uint32_t *place = nodes ? malloc(2 * room * sizeof *place) : NULL;
+    if (!nodes)
+        return false;
+    v->out->nodes = nodes;
+    uint32_t *place = malloc(2 * room * sizeof *place);
     if (!place)
         return false;
     free(v->place);

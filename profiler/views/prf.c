@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
+#include "probe/base/util.h"
 #include "profiler/core/file_atomic.h"
 
 enum {
@@ -71,7 +73,9 @@ bool prf_counter(uint16_t code, struct profile_counter *out)
 /* CodeScape may count a terminator as part of a string. */
 static const char *text_of(struct arena *a, const struct prf_bytes *b)
 {
-    uint32_t n = b->len && b->data[b->len - 1] == 0 ? b->len - 1 : b->len;
+    uint32_t n = b->len;
+    if (n && b->data[n - 1] == 0)
+        n--;
     return arena_strn(a, (const char *)b->data, n);
 }
 
@@ -82,7 +86,8 @@ static bool function_in(struct profile *p, struct profile_function *f, const str
     f->qualified = text_of(&p->arena, &g->qualified);
     f->low = g->low;
     /* What has no address is stored as 0..0; everything else names its last byte. */
-    f->high = g->low == 0 && g->high == 0 ? 0 : (uint64_t)g->high + 1;
+    bool has_address = g->low != 0 || g->high != 0;
+    f->high = number_if(has_address, (uint64_t)g->high + 1);
     f->hits = g->counts.hits;
     f->c1 = g->counts.c1;
     f->c1_children = g->counts.c1_children;
@@ -103,7 +108,9 @@ static int counter_in(struct profile *p, int i, uint8_t code, struct err *err)
     c->code = code;
     c->name = arena_printf(&p->arena, "event-0x%02x", code);
     c->unit = "count";
-    return c->name ? 0 : err_set(err, ERR_NOMEM, "", ".prf: out of memory");
+    if (!c->name)
+        return err_set(err, ERR_NOMEM, "", ".prf: out of memory");
+    return 0;
 }
 
 /* Two-digit years: the format is of 1999, nothing is older than 1970. */
@@ -131,20 +138,19 @@ struct finder {
 
 static int compare_bytes(const struct prf_bytes *a, const struct prf_bytes *b)
 {
-    uint32_t n = a->len < b->len ? a->len : b->len;
-    int d = n ? memcmp(a->data, b->data, n) : 0;
-    return d ? d : (a->len > b->len) - (a->len < b->len);
+    uint32_t n = MIN(a->len, b->len);
+    int d = 0;
+    if (n)
+        d = memcmp(a->data, b->data, n);
+    return EITHER(d, COMPARE(a->len, b->len));
 }
 
 static int compare_function(const struct prf_function *a, const struct prf_function *b)
 {
-    if (a->low != b->low)
-        return a->low < b->low ? -1 : 1;
-    if (a->high != b->high)
-        return a->high < b->high ? -1 : 1;
-    if (a->overlay != b->overlay)
-        return a->overlay < b->overlay ? -1 : 1;
-    return compare_bytes(&a->name, &b->name);
+    int d = COMPARE(a->low, b->low);
+    d = EITHER(d, COMPARE(a->high, b->high));
+    d = EITHER(d, COMPARE(a->overlay, b->overlay));
+    return EITHER(d, compare_bytes(&a->name, &b->name));
 }
 
 static int by_function(const void *a, const void *b, void *ctx)
@@ -152,7 +158,7 @@ static int by_function(const void *a, const void *b, void *ctx)
     const struct prf_file *f = ctx;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     int d = compare_function(&f->functions[x], &f->functions[y]);
-    return d ? d : (x > y) - (x < y);
+    return EITHER(d, COMPARE(x, y));
 }
 
 static int finder_init(struct finder *d, const struct prf_file *f)
@@ -200,8 +206,8 @@ static int nodes_in(struct profile *p, const struct prf_file *f, const struct fi
             return err_set(
                 err, ERR_FORMAT, "the file is damaged: save it again",
                 ".prf: call %u is of a function (0x%08x, \"%.*s\") that is in no function record",
-                c->number, c->f.low, (int)(c->f.name.len < 80 ? c->f.name.len : 80),
-                c->f.name.data ? (const char *)c->f.name.data : "");
+                c->number, c->f.low, (int)MIN(c->f.name.len, 80U),
+                text_or((const char *)c->f.name.data, ""));
         struct profile_node *n = &p->nodes[p->nnodes];
         n->parent = current;
         n->function = (uint32_t)function;
@@ -262,18 +268,20 @@ int prf_to_profile(const struct prf_file *f, struct profile **out, struct err *e
 
 static bool bytes_out(struct arena *a, struct prf_bytes *b, const char *s)
 {
-    size_t n = s ? strlen(s) : 0;
-    n = n > UINT16_MAX ? UINT16_MAX : n;
+    size_t n = MIN(strlen(text_or(s, "")), (size_t)UINT16_MAX);
     b->len = (uint32_t)n;
-    b->data = n ? (const uint8_t *)arena_strn(a, s, n) : NULL;
-    return n == 0 || b->data;
+    b->data = NULL;
+    if (n == 0)
+        return true;
+    b->data = (const uint8_t *)arena_strn(a, s, n);
+    return b->data;
 }
 
 static bool function_out(struct arena *a, struct prf_function *g, const struct profile_function *f)
 {
     g->description = f->description;
     g->attributes =
-        (uint16_t)((f->doubtful ? PRF_ATTR_DOUBTFUL : 0) | (f->tagged ? PRF_ATTR_TAGGED : 0));
+        (uint16_t)(bits_if(f->doubtful, PRF_ATTR_DOUBTFUL) | bits_if(f->tagged, PRF_ATTR_TAGGED));
     g->cache_line = f->cache_line;
     g->low = (uint32_t)f->low;
     g->high = f->high > f->low ? (uint32_t)(f->high - 1) : (uint32_t)f->low;
@@ -289,7 +297,7 @@ static void call_out(struct prf_call *c, const struct prf_file *f, const struct 
     c->call = true;
     c->number = number;
     c->f = f->functions[n->function]; /* names are shared with the function's record */
-    c->f.attributes = n->doubtful ? PRF_ATTR_DOUBTFUL : 0;
+    c->f.attributes = (uint16_t)bits_if(n->doubtful, PRF_ATTR_DOUBTFUL);
     c->f.counts = (struct prf_counts){ n->hits, n->c1_children, n->c1, n->c2_children, n->c2 };
 }
 
@@ -334,7 +342,7 @@ static bool file_out(struct prf_file *f, const struct profile *p)
     f->counter[1] = (uint8_t)p->info.counter[1].code;
     time_out(f, p->info.when);
     f->nfunctions = (uint32_t)p->nfunctions;
-    f->ncalls = p->type == PROFILE_TRACE ? (uint32_t)p->nnodes : 0;
+    f->ncalls = (uint32_t)number_if(p->type == PROFILE_TRACE, p->nnodes);
     f->functions = arena_alloc(&f->arena, (p->nfunctions + 1) * sizeof *f->functions);
     f->calls = arena_alloc(&f->arena, (2 * (size_t)f->ncalls + 1) * sizeof *f->calls);
     if (!f->functions || !f->calls)
@@ -351,8 +359,10 @@ static bool file_out(struct prf_file *f, const struct profile *p)
 static int refuse_unknown(const struct profile *p, struct err *err)
 {
     const char *what = NULL;
-    what = profile_knows(p, PROFILE_PATHS) ? what : "call paths";
-    what = profile_knows(p, PROFILE_HITS) ? what : "how often functions were called";
+    if (!profile_knows(p, PROFILE_PATHS))
+        what = "call paths";
+    if (!profile_knows(p, PROFILE_HITS))
+        what = "how often functions were called";
     if (!what)
         return 0;
     return err_set(err, ERR_UNSUPPORTED, "write JSON, or convert --to another format",
@@ -393,5 +403,7 @@ int prf_read(const char *path, struct profile **out, struct err *err)
         return err_prefix(err, ret, path);
     ret = prf_to_profile(f, out, err);
     prf_file_free(f);
-    return ret < 0 ? err_prefix(err, ret, path) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, path);
+    return 0;
 }

@@ -112,7 +112,9 @@ static int take_names(struct reader *r, const uint8_t *p, size_t at, size_t len,
             return no_memory(r);
         at += 2 + n;
     }
-    return keep_bytes(r, &f->extra, p + at, len - at) ? 0 : no_memory(r);
+    if (!keep_bytes(r, &f->extra, p + at, len - at))
+        return no_memory(r);
+    return 0;
 }
 
 /* From the description byte on, function and call records are alike: body points at it. */
@@ -246,7 +248,9 @@ static int one_call(struct reader *r, struct prf_call *c, struct open_calls *ope
         if (open->number[--open->depth] != c->number)
             return bad_file(r, at + 5, "call number of a return", c->number,
                             open->number[open->depth]);
-        return keep_bytes(r, &c->extra, p + RETURN_BYTES, len - RETURN_BYTES) ? 0 : no_memory(r);
+        if (!keep_bytes(r, &c->extra, p + RETURN_BYTES, len - RETURN_BYTES))
+            return no_memory(r);
+        return 0;
     }
     if (!c->call)
         return bad_file(r, at + 4, "mark of a call or return", p[4], MARK_CALL);
@@ -265,7 +269,9 @@ static int take_calls(struct reader *r)
     uint32_t seen = 0;
     f->calls = arena_alloc(&f->arena, (2 * (size_t)f->ncalls + 1) * sizeof *f->calls);
     struct open_calls open = { .number = calloc((size_t)f->ncalls + 1, sizeof *open.number) };
-    int ret = f->calls && open.number ? 0 : no_memory(r);
+    int ret = 0;
+    if (!f->calls || !open.number)
+        ret = no_memory(r);
     for (size_t i = 0; ret == 0 && i < 2 * (size_t)f->ncalls; i++)
         ret = one_call(r, &f->calls[i], &open, &seen);
     free(open.number);

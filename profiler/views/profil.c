@@ -141,7 +141,9 @@ static int make_with(struct profil *b, const struct profile *p, const struct sym
 {
     b->bucket_bytes = bucket_bytes;
     int ret = set_scale(b, r, err);
-    return ret < 0 ? ret : count_samples(b, p, s, err);
+    if (ret < 0)
+        return ret;
+    return count_samples(b, p, s, err);
 }
 
 int profil_make(const struct profile *p, const struct symbols *s, const struct profil_request *r,
@@ -157,7 +159,7 @@ int profil_make(const struct profile *p, const struct symbols *s, const struct p
         *out = b;
         return 0;
     }
-    r = r ? r : &plain;
+    r = EITHER(r, &plain);
     set_range(&b, p, s, r);
     int ret = make_with(&b, p, s, r, EITHER(r->bucket_bytes, 2u), err);
     b.widened = ret == 0 && !r->bucket_bytes && profil_lost(&b, &full) > 0;

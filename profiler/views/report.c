@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/views/cells.h"
 #include "profiler/views/report_names.h"
 #include "profiler/views/report_priv.h"
@@ -69,12 +70,13 @@ static int by_order(const void *a, const void *b, void *ctx)
     const struct profile_function *x = *(const struct profile_function *const *)a;
     const struct profile_function *y = *(const struct profile_function *const *)b;
     int d = compare_by(x, y, o->sort);
-    d = o->reverse ? -d : d;
+    if (o->reverse)
+        d = -d;
     /* Equal rows: the more interesting first, and the same order every time. */
-    d = d ? d : compare_by(x, y, REPORT_SORT_C1);
-    d = d ? d : compare_by(x, y, REPORT_SORT_HITS);
-    d = d ? d : strcmp(x->name, y->name);
-    return d ? d : compare_numbers(x->low, y->low);
+    d = EITHER(d, compare_by(x, y, REPORT_SORT_C1));
+    d = EITHER(d, compare_by(x, y, REPORT_SORT_HITS));
+    d = EITHER(d, strcmp(x->name, y->name));
+    return EITHER(d, compare_numbers(x->low, y->low));
 }
 
 /* ---- rows ---- */
@@ -165,7 +167,9 @@ static bool rows_name(struct rows *r, const struct profile *p)
 
 static bool rows_make(struct rows *r, const struct profile *p, const struct report_options *o)
 {
-    size_t never = o->all && o->symbols ? symbols_nfunctions(o->symbols) : 0;
+    size_t never = 0;
+    if (o->all && o->symbols)
+        never = symbols_nfunctions(o->symbols);
     r->row = malloc((p->nfunctions + never + 1) * sizeof *r->row);
     r->never = malloc((never + 1) * sizeof *r->never);
     if (!r->row || !r->never)
@@ -198,7 +202,7 @@ static void add_row(const struct rows *r, const struct profile *p, const struct 
     for (size_t i = 0; i < r->columns.n; i++)
         cell_add(&row, r->columns.column[i], l);
     report_gutter(f->doubtful, hot, l);
-    line_add(l, f->tagged ? "*" : "");
+    line_add(l, text_if(f->tagged, "*"));
     line_add(l, report_names_text(r->names, name_index(r, p, f), report_width(o) - l->columns, name,
                                   sizeof name));
     if (colored)
@@ -242,7 +246,9 @@ int report_functions(const struct profile *p, const struct report_options *o,
     report_names_free(r.names);
     free(r.row);
     free(r.never);
-    return made ? 0 : -ERR_NOMEM;
+    if (!made)
+        return -ERR_NOMEM;
+    return 0;
 }
 
 /* ---- summary ---- */
@@ -253,12 +259,12 @@ static void add_totals(const struct profile *p, const struct text_sink *out)
     const uint64_t total[2] = { p->total_c1, p->total_c2 };
     if (profile_knows(p, PROFILE_HITS))
         sink_printf(out, "total     %s hits%s", report_grouped(p->total_hits, a, sizeof a),
-                    p->type == PROFILE_STATISTICAL ? " (samples)" : "");
+                    text_if(p->type == PROFILE_STATISTICAL, " (samples)"));
     else
         sink_printf(out, "total     how often functions were called is not known");
     if (p->info.passes)
         sink_printf(out, " in %s pass%s", report_grouped(p->info.passes, a, sizeof a),
-                    p->info.passes == 1 ? "" : "es");
+                    text_if(p->info.passes != 1, "es"));
     sink_printf(out, "\n");
     for (int i = 0; i < 2; i++) {
         const struct profile_counter *c = &p->info.counter[i];
@@ -266,7 +272,7 @@ static void add_totals(const struct profile *p, const struct text_sink *out)
             continue;
         bool cycles = !strcmp(report_unit(c), "cycles");
         sink_printf(out, "C%d        %s %.30s%s\n", i + 1, report_grouped(total[i], a, sizeof a),
-                    c->name ? c->name : "", cycles ? " cycles" : "");
+                    text_or(c->name, ""), text_if(cycles, " cycles"));
     }
 }
 
@@ -308,7 +314,8 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
     if (!i->events || i->sampling.looks)
         return; /* read from a .prf, which does not say */
     sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful",
-                report_grouped(i->events, a, sizeof a), lost.amount && lost.bound ? "at most " : "",
+                report_grouped(i->events, a, sizeof a),
+                text_if(lost.amount && lost.bound, "at most "),
                 report_grouped(lost.amount, b, sizeof b), report_grouped(i->doubtful, c, sizeof c));
     if (lost.c1)
         sink_printf(out, "\n          %.2f %% of C1 seen",
@@ -323,7 +330,7 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
                     count_times(resets, a, sizeof a));
     if (blind.amount)
         sink_printf(out, "\n          %.1f %% of C1 ran where code may have been left unseen, %s",
-                    p->total_c1 ? 100.0 * (double)blind.c1 / (double)p->total_c1 : 0,
+                    ratio_or_0(100.0 * (double)blind.c1, (double)p->total_c1),
                     count_times(blind.amount, a, sizeof a));
     sink_printf(out, "\n");
     if (i->stretches && lost.c1)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/views/json_writer.h"
 #include "profiler/views/report_names.h"
 #include "profiler/views/report_priv.h"
@@ -19,6 +20,15 @@ struct table {
     struct report_names *names;
 };
 
+/* What the table of one side calls things. */
+static const struct {
+    const char *title, *column;
+    const char *itself; /* in place of the function where there is none */
+} words[] = {
+    [CALLS_CALLERS] = { "Callers of", "caller", "(begins here)" },
+    [CALLS_CALLEES] = { "Called by", "called", "(itself)" },
+};
+
 /* ---- order ---- */
 
 static int compare_counts(uint64_t a, uint64_t b) { return (a < b) - (a > b); }
@@ -27,7 +37,7 @@ static const char *row_name(const struct table *t, const struct calls_row *r)
 {
     if (r->function != CALLS_ITSELF)
         return profile_shown_name(&t->p->functions[r->function]);
-    return t->side == CALLS_CALLERS ? "(begins here)" : "(itself)";
+    return words[t->side].itself;
 }
 
 static uint64_t row_address(const struct table *t, const struct calls_row *r)
@@ -55,10 +65,11 @@ static int by_order(const void *x, const void *y, void *ctx)
     const struct table *t = ctx;
     const struct calls_row *a = x, *b = y;
     int d = compare_by(t, a, b);
-    d = t->o->reverse ? -d : d;
-    d = d ? d : compare_counts(a->c1_children, b->c1_children);
-    d = d ? d : compare_counts(a->hits, b->hits);
-    return d ? d : (a->function > b->function) - (a->function < b->function);
+    if (t->o->reverse)
+        d = -d;
+    d = EITHER(d, compare_counts(a->c1_children, b->c1_children));
+    d = EITHER(d, compare_counts(a->hits, b->hits));
+    return EITHER(d, COMPARE(a->function, b->function));
 }
 
 /* ---- rows ---- */
@@ -81,7 +92,8 @@ static void add_head(const struct table *t, struct report_line *l)
         line_cell(l, "C2", COUNT_COLUMNS);
     if (report_has_counter(t->p, 1) && children)
         line_cell(l, "C2+ch", COUNT_COLUMNS);
-    line_add(l, t->side == CALLS_CALLERS ? "  caller" : "  called");
+    line_add(l, "  ");
+    line_add(l, words[t->side].column);
     line_end(l, t->out);
 }
 
@@ -140,7 +152,7 @@ static void add_row(const struct table *t, const struct calls_row *r)
     if (red)
         line_escape(&l, REPORT_RED);
     add_cells(t, r, &l);
-    line_add(&l, r->doubtful ? " ?" : "  ");
+    line_doubt(&l, r->doubtful);
     add_name(t, r, &l);
     if (red)
         line_escape(&l, REPORT_PLAIN);
@@ -152,8 +164,8 @@ static void add_title(const struct table *t)
     char name[REPORT_LINE_BYTES];
     uint32_t index = (uint32_t)(t->of - t->p->functions);
     report_names_text(t->names, index, report_width(t->o) - 20, name, sizeof name);
-    sink_printf(t->out, t->side == CALLS_CALLERS ? "Callers of %s%s\n" : "Called by %s%s\n", name,
-                t->of->doubtful ? " (doubtful)" : "");
+    sink_printf(t->out, "%s %s%s\n", words[t->side].title, name,
+                text_if(t->of->doubtful, " (doubtful)"));
 }
 
 static void write_rows(const struct table *t)

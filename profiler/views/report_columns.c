@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 struct column_row {
@@ -74,5 +75,5 @@ void report_columns_text(const struct text_sink *out)
         if (rows[i].name)
             sink_printf(out, "  %-8s %s\n", rows[i].name, rows[i].text);
         else
-            sink_printf(out, "%s%s:\n", i ? "\n" : "", rows[i].text);
+            sink_printf(out, "%s%s:\n", text_if(i, "\n"), rows[i].text);
 }

@@ -57,7 +57,7 @@ static void put_row(const struct diff_row *r, const struct text_sink *out)
                 text_if(both, percent_text(r->result.change, change, sizeof change)),
                 text_if(both, spread_text(&r->result, spread, sizeof spread)),
                 report_diff_verdict(r->result.verdict), fabs(r->dcpi) < 0.005 ? 0 : r->dcpi,
-                profile_shown_name(r->is ? r->is : r->was));
+                profile_shown_name(EITHER(r->is, r->was)));
 }
 
 static void put_side(const char *what, const struct diff_side *s, bool sums_only,
@@ -112,7 +112,9 @@ static void put_summary(const struct diff *d, const struct text_sink *out)
 void report_diff(const struct diff *d, const struct diff_side side[2],
                  const struct report_options *o, const struct text_sink *out)
 {
-    size_t shown = o->limit ? MIN(d->n, (size_t)o->limit) : d->n;
+    size_t shown = d->n;
+    if (o->limit)
+        shown = MIN(shown, (size_t)o->limit);
     put_head(d, side, out);
     for (size_t i = 0; i < shown; i++)
         put_row(&d->row[i], out);
@@ -122,6 +124,16 @@ void report_diff(const struct diff *d, const struct diff_side side[2],
 }
 
 /* ---- as JSON ---- */
+
+/* What JSON leaves out is not a number. */
+static double known_if(bool is_known, double value) { return is_known ? value : NAN; }
+
+static double variance_of(const struct moments *m)
+{
+    if (m->n < 2)
+        return NAN;
+    return m->squares / (double)(m->n - 1);
+}
 
 static void write_moments(struct json_writer *j, const char *key, const struct profile *p,
                           const struct profile_function *f, const struct moments *m)
@@ -134,7 +146,7 @@ static void write_moments(struct json_writer *j, const char *key, const struct p
     json_write_object(j, true);
     json_member_real(j, "mean", m->mean);
     json_member_uint_if(j, "n", m->n > 0, m->n);
-    json_member_real(j, "variance", m->n > 1 ? m->squares / (double)(m->n - 1) : NAN);
+    json_member_real(j, "variance", variance_of(m));
     if (profile_knows(p, PROFILE_HITS))
         json_member_uint(j, "hits", f->hits);
     json_member_uint(j, "c1", f->c1);
@@ -146,12 +158,13 @@ static void write_row(struct json_writer *j, const struct diff_side side[2],
                       const struct diff_row *r)
 {
     json_write_object(j, true);
-    json_member_string(j, "name", profile_shown_name(r->is ? r->is : r->was));
+    json_member_string(j, "name", profile_shown_name(EITHER(r->is, r->was)));
     json_member_string(j, "verdict", report_diff_verdict(r->result.verdict));
     json_member_bool(j, "exact", r->result.exact);
-    json_member_real(j, "change", r->was && r->is ? r->result.change : NAN);
-    json_member_real(j, "spread", r->was && r->is ? r->result.spread : NAN);
-    json_member_real(j, "chance", r->was && r->is ? r->result.chance : NAN);
+    bool both = r->was && r->is;
+    json_member_real(j, "change", known_if(both, r->result.change));
+    json_member_real(j, "spread", known_if(both, r->result.spread));
+    json_member_real(j, "chance", known_if(both, r->result.chance));
     json_member_real(j, "dcpi", r->dcpi);
     write_moments(j, "old", side[0].profile, r->was, &r->of[0]);
     write_moments(j, "new", side[1].profile, r->is, &r->of[1]);

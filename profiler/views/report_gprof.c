@@ -178,7 +178,8 @@ static void add_arc(const struct graph *g, const struct charge_arc *a, uint32_t 
     line_cell(&l, "", SHARE_CELL);
     figure_cells(&l, &f);
     calls_cell(&l, a->calls, "/", f.charged_known, all);
-    line_add(&l, a->doubtful ? " ?  " : "    ");
+    line_doubt(&l, a->doubtful);
+    line_add(&l, "  ");
     if (shown == PROFILE_NO_PARENT)
         line_add(&l, "(begins here)");
     else
@@ -206,7 +207,7 @@ static void add_primary(const struct graph *g, uint32_t function)
     line_percent(&l, whole_of(g, function), g->p->total_c1, SHARE_CELL);
     figure_cells(&l, &f);
     calls_cell(&l, p->hits - MIN(c->self_calls, p->hits), "+", c->self_calls > 0, c->self_calls);
-    line_add(&l, p->doubtful ? " ?" : "  ");
+    line_doubt(&l, p->doubtful);
     add_name(g, &l, function);
     line_end(&l, g->out);
 }

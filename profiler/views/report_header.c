@@ -37,9 +37,9 @@ __attribute__((format(printf, 2, 3))) static void add_part(struct header *h, con
 static void add_program(struct header *h, const struct profile_info *i)
 {
     char build[2 * HEADER_BUILD_BYTES + 1] = "";
-    const char *name = i->elf && strrchr(i->elf, '/') ? strrchr(i->elf, '/') + 1 : i->elf;
+    const char *name = basename(text_or(i->elf, ""));
     hex_string(build, i->build_id, MIN(i->build_id_len, (size_t)HEADER_BUILD_BYTES));
-    if (name && *name)
+    if (*name)
         add_part(h, "%.*s", HEADER_NAME, name);
     if (*build)
         add_part(h, "build %s%s", build, text_if(i->build_id_len > HEADER_BUILD_BYTES, ".."));
@@ -92,7 +92,7 @@ void report_header(const struct profile *p, const struct report_options *o,
     if (run.len)
         report_wrapped("profile", run.text, width, out);
     if (seen.len)
-        report_wrapped(run.len ? "" : "profile", seen.text, width, out);
+        report_wrapped(text_if(!run.len, "profile"), seen.text, width, out);
     if (run.len || seen.len)
         sink_printf(out, "\n");
 }

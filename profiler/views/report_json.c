@@ -189,7 +189,7 @@ static void write_run(struct json_writer *j, const struct profile *p)
     member_known(j, "agent_cycles", i->time.agent_cycles);
     write_seconds(j, "host_seconds", i->time.host_ns);
     write_seconds(j, "board_seconds", i->time.board_ns);
-    write_seconds(j, "held_seconds", i->time.board_ns ? i->time.held_ns : 0);
+    write_seconds(j, "held_seconds", number_if(i->time.board_ns, i->time.held_ns));
     slow_down(j, &i->time);
     json_write_end(j);
     json_write_key(j, "coverage");
@@ -228,7 +228,7 @@ static void write_handlers(struct json_writer *j, const struct profile *p)
         json_member_uint(j, "count", h->count);
         json_member_uint(j, "c1", h->c1);
         member_known(j, "longest_c1", h->longest);
-        member_known(j, "shortest_c1", h->longest ? h->shortest : 0);
+        member_known(j, "shortest_c1", number_if(h->longest, h->shortest));
         json_write_end(j);
     }
     json_write_end(j);
@@ -284,7 +284,7 @@ static void write_share(struct json_writer *j, uint64_t hits, uint64_t total)
 {
     double low, high;
     sampling_interval(hits, total, &low, &high);
-    json_member_real(j, "share", total ? (double)hits / (double)total : 0);
+    json_member_real(j, "share", ratio_or_0((double)hits, (double)total));
     json_member_real(j, "share_low", low);
     json_member_real(j, "share_high", high);
 }
@@ -381,7 +381,7 @@ static void write_function(struct json_writer *j, const struct profile *p,
     json_member_text(j, "linkage_name", f->linkage);
     json_member_text(j, "qualified_name", f->qualified);
     json_member_text(j, "file", f->file);
-    member_known(j, "line", f->line > 0 ? (uint64_t)f->line : 0);
+    member_known(j, "line", number_if(f->line > 0, (uint64_t)f->line));
     if (profile_knows(p, PROFILE_ADDRESSES)) {
         json_member_uint(j, "low", f->low);
         json_member_uint(j, "high", f->high);

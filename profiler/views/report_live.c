@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/views/json_writer.h"
 
@@ -22,7 +23,9 @@ struct live_rows {
 
 static uint64_t key_of(const struct live_times *l, const struct calltree_node *node)
 {
-    long f = l->symbols ? symbols_find(l->symbols, node->addr) : -1;
+    if (!l->symbols)
+        return node->addr;
+    long f = symbols_find(l->symbols, node->addr);
     return f >= 0 ? symbols_function(l->symbols, (size_t)f)->low : node->addr;
 }
 
@@ -40,9 +43,8 @@ static int by_key(const void *a, const void *b)
 static int by_live(const void *a, const void *b)
 {
     const struct live_row *x = a, *y = b;
-    if (x->sum.live != y->sum.live)
-        return x->sum.live < y->sum.live ? 1 : -1;
-    return by_key(a, b);
+    int d = COMPARE(y->sum.live, x->sum.live);
+    return EITHER(d, by_key(a, b));
 }
 
 /* A row a function: what its call paths had, summed. */
@@ -96,8 +98,10 @@ static void write_spread(const struct activation_sum *s, char text[SPREAD_COLUMN
 
 static void put_number(const struct text_sink *out, bool known, uint64_t value)
 {
-    char text[16];
-    sink_printf(out, " %6s", known ? report_number(value, text, sizeof text) : "-");
+    char text[16] = "-";
+    if (known)
+        report_number(value, text, sizeof text);
+    sink_printf(out, " %6s", text);
 }
 
 static void put_row(const struct live_times *l, const struct live_row *r,
@@ -143,7 +147,7 @@ int report_live(const struct live_times *l, const struct report_options *o,
                 "C1 %s%s; live: from entry to end, whatever ran meanwhile;\n"
                 "cut: not seen whole, or doubtful, and in no sum; spread: calls by their live\n"
                 "time, from the least to the most\n",
-                c->name ? c->name : "", l->profile->info.estimate.is ? ", an estimate" : "");
+                text_or(c->name, ""), text_if(l->profile->info.estimate.is, ", an estimate"));
     free(all.row);
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
@@ -168,7 +169,9 @@ static char *empty_brackets(const char *name, bool templates, bool parameters)
 static char *in_last_scope(const char *name)
 {
     char *plain = empty_brackets(name, true, true);
-    const char *scope = plain ? last_scope(plain) : NULL;
+    if (!plain)
+        return NULL;
+    const char *scope = last_scope(plain);
     if (!scope)
         return plain;
     char *text = malloc(strlen(scope) + 3);
@@ -181,7 +184,7 @@ static char *in_last_scope(const char *name)
 static char *with_address(const struct entry *e, size_t columns)
 {
     enum { ADDRESS = 9 }; /* "@0c010120" */
-    size_t room = columns > ADDRESS + 2 ? columns - ADDRESS : 0;
+    size_t room = number_if(columns > ADDRESS + 2, columns - ADDRESS);
     char *text = malloc(4 * columns + 32);
     if (!text)
         return NULL;
@@ -194,8 +197,10 @@ static char *with_address(const struct entry *e, size_t columns)
 
 static char *cut_text(char *text, size_t columns, void (*by)(const char *, size_t, char *, size_t))
 {
-    size_t cap = text ? strlen(text) + 4 : 0;
-    char *out = text ? malloc(cap) : NULL;
+    if (!text)
+        return NULL;
+    size_t cap = strlen(text) + 4;
+    char *out = malloc(cap);
     if (out)
         by(text, columns, out, cap);
     free(text);
@@ -237,7 +242,7 @@ static int by_hash(const void *a, const void *b)
 
 static const struct known_form *know_form(struct report_names *t, enum form form, size_t columns)
 {
-    size_t at = depends_on_columns(form) ? columns : 0;
+    size_t at = number_if(depends_on_columns(form), columns);
     for (size_t i = 0; i < t->nknown; i++)
         if (t->known[i].form == form && t->known[i].columns == at)
             return &t->known[i];
@@ -278,7 +283,7 @@ static struct given *find_given(const struct report_names *t, uint64_t hash)
 
 static bool grow_given(struct report_names *t)
 {
-    struct report_names bigger = { .given_cap = t->given_cap ? 2 * t->given_cap : 64 };
+    struct report_names bigger = { .given_cap = EITHER(2 * t->given_cap, (size_t)64) };
     bigger.given = calloc(bigger.given_cap, sizeof *bigger.given);
     if (!bigger.given)
         return false;

@@ -17,9 +17,10 @@ struct report_line {
 
 /* line_add - text that shows; line_escape - text that does not; line_number - a count,
  * right-aligned in `columns`, with a blank before it unless it is first; line_percent - "12.3" of
- * total, the same way. */
+ * total, the same way; line_doubt - " ?", or as many blanks where nothing is doubtful. */
 void line_add(struct report_line *l, const char *text);
 void line_escape(struct report_line *l, const char *text);
+void line_doubt(struct report_line *l, bool is_doubtful);
 void line_cell(struct report_line *l, const char *text, unsigned columns);
 void line_number(struct report_line *l, unsigned long long value, unsigned columns);
 void line_percent(struct report_line *l, unsigned long long value, unsigned long long total,

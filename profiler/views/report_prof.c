@@ -61,7 +61,8 @@ static int make_list(struct list *l, struct err *err)
     }
     if (l->n)
         qsort_r(l->row, l->n, sizeof *l->row, by_value, (void *)(uintptr_t)p);
-    l->rate = p->type == PROFILE_STATISTICAL ? sampling_rate(&p->info.sampling) : 0;
+    if (p->type == PROFILE_STATISTICAL)
+        l->rate = sampling_rate(&p->info.sampling);
     return 0;
 }
 
@@ -76,15 +77,21 @@ static void free_list(struct list *l)
 static void add_head(const struct list *l)
 {
     struct report_line line = { .bytes = 0 };
-    bool seconds = l->rate > 0, samples = l->p->type == PROFILE_STATISTICAL;
-    line_cell(&line, samples ? "hits%" : "C1%", SHARE_CELL);
+    struct {
+        const char *share, *own, *each;
+    } head = { "C1%", "C1", "C1/call" };
+    if (l->p->type == PROFILE_STATISTICAL) {
+        head.share = "hits%";
+        head.own = "samples";
+        head.each = "ms/call";
+    }
+    if (l->rate > 0)
+        head.own = "seconds";
+    line_cell(&line, head.share, SHARE_CELL);
     line_cell(&line, "cum", CELL);
-    if (seconds)
-        line_cell(&line, "seconds", CELL);
-    else
-        line_cell(&line, samples ? "samples" : "C1", CELL);
+    line_cell(&line, head.own, CELL);
     line_cell(&line, "calls", CALLS_CELL);
-    line_cell(&line, samples ? "ms/call" : "C1/call", CELL);
+    line_cell(&line, head.each, CELL);
     line_add(&line, "  function");
     line_end(&line, l->out);
 }
@@ -115,7 +122,7 @@ static void add_row(const struct list *l, uint32_t function, uint64_t cumulative
         line_cell(&line, knows_calls(l->p, f) ? "0" : "-", CALLS_CELL);
     }
     line_cell(&line, each, CELL);
-    line_add(&line, f->doubtful ? " ?" : "  ");
+    line_doubt(&line, f->doubtful);
     line_add(&line, report_names_text(l->names, function, report_width(l->o) - line.columns, name,
                                       sizeof name));
     line_end(&line, l->out);

@@ -115,7 +115,9 @@ int report_shown(const struct profile *p, const struct report_options *o, struct
     }
     free(s.function);
     free(s.node);
-    return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "showing: out of memory");
+    if (!ok)
+        return err_set(err, ERR_NOMEM, "close other programs", "showing: out of memory");
+    return 0;
 }
 
 void report_shown_fini(const struct profile *p, struct profile *view)

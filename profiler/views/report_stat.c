@@ -20,7 +20,8 @@ void stat_add(struct stat_result *s, const uint64_t value[2], uint64_t least_ns,
         struct stat_event *e = &s->event[i];
         if (!e->counter.name)
             continue;
-        e->least = e->value.n ? MIN(e->least, value[i]) : value[i];
+        if (!e->value.n || value[i] < e->least)
+            e->least = value[i];
         e->most = MAX(e->most, value[i]);
         moments_add(&e->value, (double)value[i]);
     }
@@ -60,9 +61,8 @@ static const char *part_text(double part, char *buf, size_t cap)
 static void put_stretches(const struct stat_result *s, const struct text_sink *out)
 {
     uint64_t n = s->most_s.n;
-    const char *slash = s->program ? strrchr(s->program, '/') : NULL;
     sink_printf(out, "%s on %s, untraced: %" PRIu64 " stretch%s\n",
-                slash ? slash + 1 : text_or(s->program, "the program"),
+                basename(text_or(s->program, "the program")),
                 text_or(s->target, text_or(s->probe, "the board")), n, text_if(n != 1, "es"));
     if (s->start)
         sink_printf(out, "from %s\n", s->start);
@@ -106,7 +106,7 @@ static void put_own(const struct stat_result *s, const struct text_sink *out)
     sink_printf(out, "\nThe debugger's own part of each, in letting go and halting, is at most\n");
     for (int i = 0, n = 0; i < 2; i++)
         if (s->event[i].counter.name)
-            sink_printf(out, "%s%s %s", n++ ? ", " : "",
+            sink_printf(out, "%s%s %s", text_if(n++, ", "),
                         grouped_text((double)s->event[i].own, own, sizeof own),
                         s->event[i].counter.name);
     sink_printf(out, ".\n");

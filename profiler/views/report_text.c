@@ -10,7 +10,7 @@
 
 unsigned report_width(const struct report_options *o)
 {
-    unsigned width = o->width ? o->width : REPORT_WIDTH;
+    unsigned width = EITHER(o->width, (unsigned)REPORT_WIDTH);
     return MIN(MAX(width, (unsigned)REPORT_WIDTH_MIN), (unsigned)REPORT_LINE_BYTES / 4);
 }
 
@@ -18,7 +18,9 @@ bool report_has_counter(const struct profile *p, int i)
 {
     if (p->type == PROFILE_STATISTICAL)
         return false;
-    return p->info.counter[i].code || p->info.counter[i].name || (i ? p->total_c2 : p->total_c1);
+    const uint64_t total[2] = { p->total_c1, p->total_c2 };
+    const struct profile_counter *c = &p->info.counter[i];
+    return c->code || c->name || total[i];
 }
 
 bool report_wants(const struct report_options *o, const struct profile_function *f)
@@ -30,10 +32,10 @@ bool report_wants(const struct report_options *o, const struct profile_function 
 
 const char *report_unit(const struct profile_counter *c)
 {
-    const char *unit = c->unit ? c->unit : "count";
-    if (c->name && !c->unit)
-        return "";
-    return c->name && strstr(c->name, unit) ? "" : unit;
+    if (!c->name)
+        return text_or(c->unit, "count");
+    bool is_in_name = !c->unit || strstr(c->name, c->unit);
+    return text_if(!is_in_name, c->unit);
 }
 
 enum cell_table report_table(const struct report_options *o, bool tree)
@@ -78,12 +80,12 @@ void report_legend(const struct profile *p, const struct text_sink *out)
         const struct profile_counter *c = &p->info.counter[i];
         if (!report_has_counter(p, i) || !c->name)
             continue;
-        const char *unit = report_unit(c),
-                   *estimate = i == 0 && p->info.estimate.is ? "estimate" : "";
+        bool is_estimate = i == 0 && p->info.estimate.is;
+        const char *unit = report_unit(c), *estimate = text_if(is_estimate, "estimate");
         /* another program's may be of any length: both stay on one line */
-        sink_printf(out, "%sC%d %.20s", any ? ", " : "", i + 1, c->name);
+        sink_printf(out, "%sC%d %.20s", text_if(any, ", "), i + 1, c->name);
         if (*unit || *estimate)
-            sink_printf(out, " (%.12s%s%s)", unit, *unit && *estimate ? ", " : "", estimate);
+            sink_printf(out, " (%.12s%s%s)", unit, text_if(*unit && *estimate, ", "), estimate);
         any = true;
     }
     if (any)
@@ -135,7 +137,7 @@ unsigned report_columns(const char *text)
 void line_escape(struct report_line *l, const char *text)
 {
     size_t n = strlen(text), room = sizeof l->text - 2 - l->bytes;
-    n = n < room ? n : room;
+    n = MIN(n, room);
     memcpy(l->text + l->bytes, text, n);
     l->bytes += n;
 }
@@ -145,6 +147,8 @@ void line_add(struct report_line *l, const char *text)
     line_escape(l, text);
     l->columns += report_columns(text);
 }
+
+void line_doubt(struct report_line *l, bool is_doubtful) { line_add(l, is_doubtful ? " ?" : "  "); }
 
 void line_cell(struct report_line *l, const char *text, unsigned columns)
 {
@@ -166,7 +170,7 @@ void line_percent(struct report_line *l, unsigned long long value, unsigned long
                   unsigned columns)
 {
     char text[32] = "-";
-    double share = total ? 100.0 * (double)value / (double)total : 0;
+    double share = ratio_or_0(100.0 * (double)value, (double)total);
     if (share > 999)
         snprintf(text, sizeof text, ">999"); /* a file whose sums do not add up */
     else if (total)
@@ -194,7 +198,7 @@ void report_wrapped(const char *label, const char *text, unsigned width,
             n = room;
             while (n && text[n] != ' ')
                 n--;
-            n = n ? n : room;
+            n = EITHER(n, room);
         }
         sink_printf(out, "%-*s%.*s\n", REPORT_LABEL, label, (int)n, text);
         label = "";

@@ -40,13 +40,10 @@ static int by_parent_and_cost(const void *a, const void *b, void *ctx)
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     size_t px = parent_of(p, x), py = parent_of(p, y);
     const struct profile_node *m = &p->nodes[x], *n = &p->nodes[y];
-    if (px != py)
-        return px < py ? -1 : 1;
-    if (m->c1_children != n->c1_children)
-        return m->c1_children > n->c1_children ? -1 : 1;
-    if (m->hits != n->hits)
-        return m->hits > n->hits ? -1 : 1;
-    return (x > y) - (x < y);
+    int d = COMPARE(px, py);
+    d = EITHER(d, COMPARE(n->c1_children, m->c1_children));
+    d = EITHER(d, COMPARE(n->hits, m->hits));
+    return EITHER(d, COMPARE(x, y));
 }
 
 /* A path is shown if it or a path below it is of a function that is wanted and meets the threshold;
@@ -221,7 +218,9 @@ static int write_tree(const struct profile *p, const struct report_options *o,
     free(t.visible);
     free(t.wanted);
     report_names_free(t.names);
-    return made ? 0 : -ERR_NOMEM;
+    if (!made)
+        return -ERR_NOMEM;
+    return 0;
 }
 
 static int write_inverted(const struct profile *p, const struct report_options *o,
@@ -252,5 +251,7 @@ int report_tree(const struct profile *p, const struct report_options *o,
         sink_printf(out, "this file has no call paths; --callers and --callees show its calls\n");
         return 0;
     }
-    return o->up ? write_inverted(p, o, out) : write_tree(p, o, out);
+    if (o->up)
+        return write_inverted(p, o, out);
+    return write_tree(p, o, out);
 }

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/views/report_priv.h"
 
 enum { NAMES_SHOWN = 4 };
 
 static bool same_function(const struct profile_coverage *a, const struct profile_coverage *b)
 {
-    return a->name && b->name ? !strcmp(a->name, b->name) : a->name == b->name;
+    if (!a->name || !b->name)
+        return a->name == b->name;
+    return !strcmp(a->name, b->name);
 }
 
 /* "walk, 0x8c010020 and 3 more functions": rows are by address, so those of one function lie
@@ -47,7 +50,7 @@ static void add_cause(const struct profile_coverage *row, size_t n, const struct
     if (row->at.kind == COVERAGE_CODE)
         fprintf(f, "%" PRIu64 " bytes of code ", bytes);
     else
-        fprintf(f, "%zu place%s: ", n, n == 1 ? "" : "s");
+        fprintf(f, "%zu place%s: ", n, plural_s(n));
     fputs(coverage_cause_text((enum coverage_cause)row->at.cause), f);
     add_names(f, row, n, o->all);
     if (fclose(f) == 0)
@@ -64,9 +67,9 @@ void report_untraced(const struct profile *p, const struct report_options *o,
         places += row[rows].at.kind != COVERAGE_CODE;
     if (!rows)
         return;
-    double share = p->total_hits ? 100.0 * (double)p->untraced_hits / (double)p->total_hits : 0;
+    double share = ratio_or_0(100.0 * (double)p->untraced_hits, (double)p->total_hits);
     sink_printf(out, "untraced  %zu place%s; %.1f %% of the hits are of functions that hold some\n",
-                places, places == 1 ? "" : "s", share);
+                places, plural_s(places), share);
     for (size_t i = 0, n; i < rows; i += n) {
         for (n = 1; i + n < rows && row[i + n].at.cause == row[i].at.cause;)
             n++;
