@@ -38,7 +38,9 @@ bool begin_has_loaded(const struct begin *b) { return b->loaded > 0; }
  * compared here; the driver only touches code that it finds unchanged. */
 static int tell_image(struct begin *b, struct target *t, struct err *err)
 {
-    return t->ops->set_image ? t->ops->set_image(t, b->cfg.image, err) : 0;
+    if (!t->ops->set_image)
+        return 0;
+    return t->ops->set_image(t, b->cfg.image, err);
 }
 
 static int load_program(struct begin *b, struct target *t, struct err *err)
@@ -54,7 +56,9 @@ static int compare_program(struct begin *b, struct target *t, struct err *err)
     bool running = t->ops->state(t) == TARGET_RUNNING;
     b->ran = b->ran || running;
     /* memory is readable then, and the trace is armed in one go */
-    int ret = running ? board_halt(t, err) : 0;
+    int ret = 0;
+    if (running)
+        ret = board_halt(t, err);
     b->answered = b->answered || ret == 0;
     if (ret == 0)
         ret = board_compare(t, b->cfg.image, &b->cfg.io, b->ran ? COMPARE_RUNNING : COMPARE_HALTED,
@@ -73,7 +77,9 @@ static int prepare_program(struct begin *b, struct target *t, struct err *err)
         return 0;
     if (b->cfg.load)
         return load_program(b, t, err);
-    return b->cfg.pump ? compare_program(b, t, err) : tell_image(b, t, err);
+    if (b->cfg.pump)
+        return compare_program(b, t, err);
+    return tell_image(b, t, err);
 }
 
 static int begin_once(struct begin *b, struct target *t, struct err *err)
@@ -121,9 +127,12 @@ static bool worth_another_try(const struct begin *b, struct target *t, int ret)
  * less and less often. */
 static void pause_before_next(struct begin *b)
 {
-    unsigned late = ++b->tries > TRIES ? MIN(b->tries - TRIES - 1, 5u) : 0;
+    b->again_ns = 0;
+    if (++b->tries <= TRIES)
+        return;
+    unsigned late = MIN(b->tries - TRIES - 1, 5u);
     uint64_t ms = MIN((uint64_t)PAUSE_FIRST_MS << late, (uint64_t)PAUSE_MAX_MS);
-    b->again_ns = b->tries > TRIES ? host_ns() + ms * 1000000u : 0;
+    b->again_ns = host_ns() + ms * 1000000u;
 }
 
 int begin_again(struct begin *b, struct target *t, struct err *err)

@@ -50,8 +50,10 @@ static void advance_stage(struct loading *l, uint64_t bytes)
 /* The flash region a section lies in, or NULL. */
 static const struct memory_region *flash_of(struct target *t, const struct image_section *s)
 {
+    if (!t->ops->memory_map || !t->ops->flash_erase)
+        return NULL;
     const struct memory_region *map;
-    size_t n = t->ops->memory_map && t->ops->flash_erase ? t->ops->memory_map(t, &map) : 0;
+    size_t n = t->ops->memory_map(t, &map);
     for (size_t i = 0; i < n; i++)
         if (map[i].kind == MEMORY_FLASH && s->addr >= map[i].start &&
             s->addr - map[i].start < map[i].length)
@@ -83,13 +85,18 @@ static uint64_t count_bytes(struct target *t, const struct image *im, bool in_fl
     *in_blocks = 0;
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section here = next_piece(im, i), *s = &here;
-        const struct memory_region *flash = has_contents(s) ? flash_of(t, s) : NULL;
-        if (!has_contents(s) || !flash != !in_flash)
+        if (!has_contents(s))
+            continue;
+        const struct memory_region *flash = flash_of(t, s);
+        if (!flash != !in_flash)
             continue;
         bytes += s->size;
-        for (uint64_t block = flash ? first_block(s, flash) : UINT64_MAX; block < s->addr + s->size;
-             block += flash->flash_block)
-            *in_blocks += erased_before(im, i, block, flash->flash_block) ? 0 : flash->flash_block;
+        if (!flash)
+            continue;
+        uint64_t end = s->addr + s->size;
+        for (uint64_t block = first_block(s, flash); block < end; block += flash->flash_block)
+            if (!erased_before(im, i, block, flash->flash_block))
+                *in_blocks += flash->flash_block;
     }
     return bytes;
 }
@@ -152,7 +159,9 @@ static int load_flash(struct target *t, const struct image *im, struct loading *
 static int memory_holds(struct target *t, uint64_t addr, const uint8_t *data, size_t n,
                         struct err *err)
 {
-    return t->ops->same_mem ? t->ops->same_mem(t, addr, data, n, err) : 0;
+    if (!t->ops->same_mem)
+        return 0;
+    return t->ops->same_mem(t, addr, data, n, err);
 }
 
 /* Written and read back, block by block. */
@@ -261,6 +270,13 @@ static int compare_block(struct target *t, const struct image_section *s, uint64
     return 0;
 }
 
+uint64_t board_now_ns(struct target *t)
+{
+    if (!t->ops->now_ns)
+        return 0;
+    return t->ops->now_ns(t);
+}
+
 int board_halt(struct target *t, struct err *err)
 {
     struct target_stop stop;
@@ -269,9 +285,10 @@ int board_halt(struct target *t, struct err *err)
         ret = t->ops->poll(t, halt_poll_ns, &stop, err);
     if (ret < 0)
         return ret;
-    return ret == 1 ? 0
-                    : err_set(err, ERR_TIMEOUT, "reset the board, or use --load",
-                              "the program does not halt");
+    if (ret != 1)
+        return err_set(err, ERR_TIMEOUT, "reset the board, or use --load",
+                       "the program does not halt");
+    return 0;
 }
 
 int board_compare(struct target *t, const struct image *im, const struct board_io *io,

@@ -31,6 +31,9 @@ struct board_io {
 int board_load(struct target *t, const struct image *im, const struct board_io *io,
                uint64_t *loaded, struct err *err);
 
+/* board_now_ns - the target's clock in ns; 0 for a target that has none. */
+uint64_t board_now_ns(struct target *t);
+
 /* board_halt - halt a running target and wait for it, two seconds of its clock at most
  * Returns 0; -ERR_TIMEOUT; the target's error. */
 int board_halt(struct target *t, struct err *err);

@@ -32,7 +32,8 @@ static int clear_points(struct target *t, const uint64_t *addr, size_t n, int re
 {
     for (size_t i = 0; i < n; i++) {
         int one = t->ops->remove_bp(t, BP_HARD, addr[i], t->ops->bp_size, ret < 0 ? NULL : err);
-        ret = ret < 0 ? ret : MIN(one, 0);
+        if (ret >= 0)
+            ret = MIN(one, 0);
     }
     return ret;
 }
@@ -53,10 +54,17 @@ static int run_until(const struct counting_config *c, struct target *t, struct c
     uint64_t gone = t->ops->now_ns(t), looked = gone;
     while (ret == 0) {
         looked = t->ops->now_ns(t);
-        out->end = is_cancelled(c) ? COUNTED_ASKED : COUNTED_TIME;
-        if (out->end == COUNTED_ASKED || (c->until_ns && looked >= c->until_ns))
+        if (is_cancelled(c)) {
+            out->end = COUNTED_ASKED;
             break;
-        uint64_t slice = c->until_ns ? MIN(c->until_ns - looked, slice_ns) : slice_ns;
+        }
+        out->end = COUNTED_TIME;
+        uint64_t slice = slice_ns;
+        if (c->until_ns) {
+            if (looked >= c->until_ns)
+                break;
+            slice = MIN(slice, c->until_ns - looked);
+        }
         ret = t->ops->poll(t, slice, &out->stop, err);
     }
     if (ret < 0)
@@ -142,7 +150,9 @@ int counting_stretch(const struct counting_config *c, struct target *t, struct c
         return err_set(err, ERR_UNSUPPORTED, "`probeprof run` measures it from a trace",
                        "this part has no counters that count without a trace");
     *out = (struct counted){ .begun = !c->has_start };
-    int ret = c->has_start ? run_to_start(c, t, out, err) : 0;
+    int ret = 0;
+    if (c->has_start)
+        ret = run_to_start(c, t, out, err);
     if (ret < 0 || !out->begun)
         return ret;
     ret = set_points(t, c->stop, c->nstops, err);
@@ -166,5 +176,7 @@ int counting_residue(const struct counting_config *c, struct target *t, uint64_t
         ret = t->ops->poll(t, slice_ns, &stop, err);
     if (ret == 0)
         return err_set(err, ERR_TIMEOUT, "try again", "a single step does not end");
-    return ret < 0 ? ret : read_counters(t, out, &steps, err);
+    if (ret < 0)
+        return ret;
+    return read_counters(t, out, &steps, err);
 }

@@ -48,8 +48,9 @@ static void on_opening(uv_poll_t *poll, int status, int events)
 {
     struct conn *c = poll->data;
     (void)events;
-    ssize_t n =
-        status < 0 ? 0 : recv(c->fd, c->in + c->in_len, OPENING_BYTES - c->in_len, MSG_DONTWAIT);
+    ssize_t n = 0;
+    if (status >= 0)
+        n = recv(c->fd, c->in + c->in_len, OPENING_BYTES - c->in_len, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     bool asked = rsp_opening(c->in, c->in_len) == RSP_OPENING_WHOLE;
@@ -279,7 +280,9 @@ static int leave_worker(struct gdb_server *s, unsigned deadline_ms, struct err *
     until.tv_sec += (deadline_ms + 999) / 1000;
     while ((ret = sem_clockwait(&s->quit_done, CLOCK_MONOTONIC, &until)) < 0 && errno == EINTR)
         ;
-    return ret == 0 ? 0 : worker_hangs(deadline_ms, err);
+    if (ret != 0)
+        return worker_hangs(deadline_ms, err);
+    return 0;
 }
 
 int gdb_server_stop(struct gdb_server *s, unsigned deadline_ms, struct err *err)

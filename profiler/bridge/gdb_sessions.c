@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "probe/base/choice.h"
 #include "probe/host_time.h"
 #include "profiler/bridge/gdb_conn.h"
 
@@ -61,8 +62,8 @@ static bool conn_flush(struct conn *c)
 static void conn_set_interest(struct conn *c)
 {
     const uint8_t *out;
-    uint32_t events =
-        (session_pending(c->session, &out) ? POLLOUT : 0) | (c->in_pos == c->in_len ? POLLIN : 0);
+    bool wants_to_send = session_pending(c->session, &out), wants_more = c->in_pos == c->in_len;
+    uint32_t events = bits_if(wants_to_send, POLLOUT) | bits_if(wants_more, POLLIN);
     struct err err;
     if (events != c->events && worker_fd_set(c->server->cfg.worker, &c->wfd, events, &err) == 0)
         c->events = events;

@@ -1,4 +1,5 @@
 #include "profiler/bridge/net.h"
+#include "probe/base/choice.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -253,12 +254,13 @@ static int bind_all(const struct addrinfo *list, unsigned port, struct net_liste
 static int resolve_host(const struct net_address *a, struct addrinfo **list, struct err *err)
 {
     char port[8];
+    bool any = strcmp(a->host, "*") == 0;
     const struct addrinfo hints = { .ai_family = AF_UNSPEC,
                                     .ai_socktype = SOCK_STREAM,
-                                    .ai_flags = strcmp(a->host, "*") == 0 ? AI_PASSIVE : 0 };
+                                    .ai_flags = (int)bits_if(any, AI_PASSIVE) };
     snprintf(port, sizeof port, "%u", a->port);
     /* NULL: loopback, or any if passive */
-    const char *host = a->host[0] == 0 || strcmp(a->host, "*") == 0 ? NULL : a->host;
+    const char *host = any ? NULL : text_given(a->host);
     int e = getaddrinfo(host, port, &hints, list);
     if (e)
         return err_set(err, ERR_USAGE, "check the host's name", "address %s: %s", a->host,
@@ -281,7 +283,9 @@ static int listen_tcp(const char *text, const struct net_address *a, struct net_
             break;
     }
     freeaddrinfo(list);
-    return n > 0 ? n : bind_failed(text[0] ? text : "loopback", a->port, e, err);
+    if (n <= 0)
+        return bind_failed(text_or(text_given(text), "loopback"), a->port, e, err);
+    return n;
 }
 
 /* ---- Unix sockets ---- */
@@ -298,8 +302,9 @@ static enum place look_at(const struct sockaddr_un *sa, pid_t *who)
     *who = 0;
     if (stat(sa->sun_path, &st) < 0)
         return PLACE_FREE; /* or out of reach: binding says why */
-    int fd =
-        S_ISSOCK(st.st_mode) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    if (!S_ISSOCK(st.st_mode))
+        return PLACE_OTHER;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return PLACE_OTHER;
     bool left_over =
@@ -349,11 +354,13 @@ int net_listen(const char *address, unsigned default_port,
                struct net_listener out[NET_MAX_LISTENERS], struct err *err)
 {
     struct net_address a;
-    const char *text = address ? address : "";
+    const char *text = text_or(address, "");
     int ret = net_parse(text, default_port, &a, err);
     if (ret < 0)
         return ret;
-    return *a.path ? listen_unix(a.path, out, err) : listen_tcp(text, &a, out, err);
+    if (*a.path)
+        return listen_unix(a.path, out, err);
+    return listen_tcp(text, &a, out, err);
 }
 
 void net_close(struct net_listener *l)

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
+#include "profiler/bridge/board_io.h"
 #include "profiler/bridge/pump_priv.h"
 
 enum {
@@ -36,18 +38,15 @@ void pump_wake_reader(struct pump *p)
         p->cfg.wake(p->cfg.wake_ctx);
 }
 
-static uint64_t target_now_ns(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
-
 #define LOG(p, ...) log_msg((p)->cfg.log, LOG_PROF, "profile: " __VA_ARGS__)
 
 /* ---- the source: the target's trace, or what stands in for it ---- */
 
 /* The part that came back may have no trace. */
-static int no_trace(const struct target *t, struct err *err)
+static int refuse_no_trace(struct err *err)
 {
-    return t->ops->trace ? 0
-                         : err_set(err, ERR_UNSUPPORTED, "is it the board that was there before?",
-                                   "this part has no trace");
+    return err_set(err, ERR_UNSUPPORTED, "is it the board that was there before?",
+                   "this part has no trace");
 }
 
 int pump_source_arm(struct pump *p, struct target *t, struct err *err)
@@ -55,8 +54,9 @@ int pump_source_arm(struct pump *p, struct target *t, struct err *err)
     const struct pump_source *s = p->cfg.source;
     if (s)
         return s->arm(p->cfg.source_ctx, t, &p->cfg.trace, err);
-    int ret = no_trace(t, err);
-    return ret < 0 ? ret : t->ops->trace->arm(t, &p->cfg.trace, err);
+    if (!t->ops->trace)
+        return refuse_no_trace(err);
+    return t->ops->trace->arm(t, &p->cfg.trace, err);
 }
 
 static uint64_t slice_ns(struct pump *p, struct target *t);
@@ -67,8 +67,9 @@ static int source_poll(struct pump *p, struct target *t, struct event *out, size
     const struct pump_source *s = p->cfg.source;
     if (s)
         return s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err);
-    int ret = no_trace(t, err);
-    return ret < 0 ? ret : t->ops->trace->poll(t, out, cap, slice_ns(p, t), err);
+    if (!t->ops->trace)
+        return refuse_no_trace(err);
+    return t->ops->trace->poll(t, out, cap, slice_ns(p, t), err);
 }
 
 int pump_source_disarm(struct pump *p, struct target *t, struct err *err)
@@ -76,8 +77,9 @@ int pump_source_disarm(struct pump *p, struct target *t, struct err *err)
     const struct pump_source *s = p->cfg.source;
     if (s)
         return s->disarm(p->cfg.source_ctx, t, err);
-    int ret = no_trace(t, err);
-    return ret < 0 ? ret : t->ops->trace->disarm(t, err);
+    if (!t->ops->trace)
+        return refuse_no_trace(err);
+    return t->ops->trace->disarm(t, err);
 }
 
 int pump_source_set_active(struct pump *p, struct target *t, bool active, struct err *err)
@@ -85,8 +87,9 @@ int pump_source_set_active(struct pump *p, struct target *t, bool active, struct
     const struct pump_source *s = p->cfg.source;
     if (s)
         return s->set_active(p->cfg.source_ctx, t, active, err);
-    int ret = no_trace(t, err);
-    return ret < 0 ? ret : t->ops->trace->set_active(t, active, err);
+    if (!t->ops->trace)
+        return refuse_no_trace(err);
+    return t->ops->trace->set_active(t, active, err);
 }
 
 int pump_status(struct pump *p, struct target *t, struct trace_status *out, struct err *err)
@@ -94,8 +97,9 @@ int pump_status(struct pump *p, struct target *t, struct trace_status *out, stru
     const struct pump_source *s = p->cfg.source;
     if (s)
         return s->status(p->cfg.source_ctx, t, out, err);
-    int ret = no_trace(t, err);
-    return ret < 0 ? ret : t->ops->trace->status(t, out, err);
+    if (!t->ops->trace)
+        return refuse_no_trace(err);
+    return t->ops->trace->status(t, out, err);
 }
 
 /* What earlier traces of this profile counted, on top. */
@@ -125,7 +129,7 @@ void pump_look_at_trace(struct pump *p, struct target *t)
 {
     struct trace_status status = { 0 };
     bool have = !p->away && pump_status(p, t, &status, NULL) == 0;
-    uint64_t at = target_now_ns(t);
+    uint64_t at = board_now_ns(t);
     add_counts(&status, &p->before);
     pthread_mutex_lock(&p->lock);
     if (have)
@@ -146,8 +150,7 @@ void pump_push_gap(struct pump *p, struct target *t, enum event_cause cause)
     p->gap_cause = cause;
     if (p->gap_due)
         return;
-    *at =
-        (struct event){ .kind = EVENT_LOST, .cause = (uint8_t)cause, .host_ns = target_now_ns(t) };
+    *at = (struct event){ .kind = EVENT_LOST, .cause = (uint8_t)cause, .host_ns = board_now_ns(t) };
     event_queue_commit(p->queue, 1);
 }
 
@@ -241,13 +244,13 @@ size_t pump_move_events(struct pump *p, struct target *t, bool *full)
  * pile up there. */
 static size_t move_batches(struct pump *p, struct target *t)
 {
-    uint64_t until = target_now_ns(t) + WORKER_SLICE_NS;
+    uint64_t until = board_now_ns(t) + WORKER_SLICE_NS;
     size_t total = 0;
     unsigned batches = 0;
     bool more;
     do {
         total += pump_move_events(p, t, &more);
-    } while (more && ++batches < PUMP_BATCHES && target_now_ns(t) < until && !passes_are_done(p));
+    } while (more && ++batches < PUMP_BATCHES && board_now_ns(t) < until && !passes_are_done(p));
     return total;
 }
 
@@ -270,10 +273,10 @@ static uint64_t time_left(struct pump *p, struct target *t)
         if (!p->met_start)
             return UINT64_MAX;
         p->waiting_start = false;
-        p->armed_ns = target_now_ns(t);
+        p->armed_ns = board_now_ns(t);
     }
-    uint64_t gone = target_now_ns(t) - p->armed_ns;
-    return gone < p->cfg.for_ns ? p->cfg.for_ns - gone : 0;
+    uint64_t gone = board_now_ns(t) - p->armed_ns;
+    return EXCESS(p->cfg.for_ns, gone);
 }
 
 static uint64_t slice_ns(struct pump *p, struct target *t)
@@ -362,18 +365,22 @@ static bool on_slice(void *ctx, struct target *t)
         return false;
     if (p->away && p->rearm_at_ns && host_ns() >= p->rearm_at_ns)
         rearm_trace(p, t);
+    static const char *const queue_words[] = {
+        [false] = "the queue has room again",
+        [true] = "the call tree is behind, its queue full: events wait at their source",
+    };
     bool full = event_queue_room(p->queue) == 0;
     if (full != p->was_full)
-        LOG(p, "%s",
-            full ? "the call tree is behind, its queue full: events wait at their source"
-                 : "the queue has room again");
+        LOG(p, "%s", queue_words[full]);
     p->was_full = full;
-    size_t moved = full || p->away ? 0 : move_batches(p, t);
+    size_t moved = 0;
+    if (!full && !p->away)
+        moved = move_batches(p, t);
     uint64_t left = time_left(p, t);
     bool ends = p->phase == PUMP_DRAINING && moved == 0 && !full;
     if (p->phase == PUMP_ARMED && (left == 0 || passes_are_done(p)))
         pump_disarm(p, t);
-    if (moved == 0 || target_now_ns(t) - p->looked_ns >= PUMP_LOOK_NS)
+    if (moved == 0 || board_now_ns(t) - p->looked_ns >= PUMP_LOOK_NS)
         pump_look_at_trace(p, t);
     if (ends) /* behind the last look: who sees the end takes its figures for final */
         set_phase(p, PUMP_ENDED);
@@ -503,7 +510,7 @@ int pump_arm(struct pump *p, struct target *t, struct err *err)
     int ret = pump_source_arm(p, t, err);
     if (ret < 0)
         return ret;
-    p->armed_ns = target_now_ns(t);
+    p->armed_ns = board_now_ns(t);
     p->waiting_start = p->cfg.trace.has_start;
     p->waiting_run = t->ops->state(t) == TARGET_HALTED;
     set_phase(p, PUMP_ARMED);
@@ -517,7 +524,7 @@ void pump_forget(struct pump *p) { set_phase(p, PUMP_IDLE); }
 void pump_running(struct pump *p, struct target *t)
 {
     if (p->waiting_run)
-        p->armed_ns = target_now_ns(t);
+        p->armed_ns = board_now_ns(t);
     p->waiting_run = false;
 }
 
@@ -536,11 +543,13 @@ void pump_disarm(struct pump *p, struct target *t)
     if (p->phase != PUMP_ARMED)
         return;
     pump_look_at_trace(p, t);
-    int ret = p->away ? 0 : pump_source_disarm(p, t, &err);
+    int ret = 0;
+    if (!p->away)
+        ret = pump_source_disarm(p, t, &err);
     if (ret < 0)
         disarm_failed(p, t, &err);
-    LOG(p, "disarmed%s%s: %llu events, %llu lost so far; %s", ret < 0 ? ", not in order: " : "",
-        ret < 0 ? err.what : "", (unsigned long long)p->view.trace.events,
+    LOG(p, "disarmed%s%s: %llu events, %llu lost so far; %s", text_if(ret < 0, ", not in order: "),
+        text_if(ret < 0, err.what), (unsigned long long)p->view.trace.events,
         (unsigned long long)p->view.trace.lost, p->view.trace.note);
     set_phase(p, ret < 0 || p->away ? PUMP_ENDED : PUMP_DRAINING); /* away: why says it already */
     pump_wake_reader(p);

@@ -5,6 +5,7 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
+#include "profiler/bridge/board_io.h"
 #include "profiler/bridge/pump_priv.h"
 
 static const uint64_t drain_ns = 10000000000, nap_ns = 1000000;
@@ -97,7 +98,7 @@ static void push_points(struct pump *p, uint64_t host)
 static void report_rearm(struct pump *p, struct target *t, const struct change *c)
 {
     bool seamless = c->hides && c->will, more;
-    uint64_t host = t->ops->now_ns ? t->ops->now_ns(t) : 0;
+    uint64_t host = board_now_ns(t);
     p->again.host_ns = host;
     p->retell = seamless ? PUMP_AGAIN : PUMP_AS_IT_IS;
     if (!c->will)
@@ -121,9 +122,9 @@ static void report_rearm(struct pump *p, struct target *t, const struct change *
 static int rearm_trace(struct pump *p, struct target *t, const struct change *c, struct err *err)
 {
     int ret = pump_source_arm(p, t, err);
-    return ret < 0 || c->will == !p->cfg.trace.has_start
-               ? ret
-               : pump_source_set_active(p, t, c->will, err);
+    if (ret < 0 || c->will == !p->cfg.trace.has_start)
+        return ret;
+    return pump_source_set_active(p, t, c->will, err);
 }
 
 /* Is profiling active with the new points? A program that runs on meanwhile may have left its pass.
@@ -186,7 +187,7 @@ static int change_armed(struct pump *p, struct target *t, struct change *c, stru
     ret = arm_either(p, t, c, err);
     if (ret == 0 && p->waiting_start && !c->next->has_start) { /* its time begins */
         p->waiting_start = false;
-        p->armed_ns = t->ops->now_ns ? t->ops->now_ns(t) : 0;
+        p->armed_ns = board_now_ns(t);
     }
     return ret;
 }
@@ -196,14 +197,19 @@ static int hold_and_change(struct pump *p, struct target *t, struct change *c, s
     const struct target_trace_ops *trace = t->ops->trace;
     struct err own = { .code = ERR_OK };
     bool ran = false;
-    int ret = trace->hold ? trace->hold(t, &ran, err) : 0;
+    c->held = trace->hold != NULL;
+    if (!c->held)
+        return change_armed(p, t, c, err);
+    int ret = trace->hold(t, &ran, err);
     if (ret < 0)
         return ret;
-    c->held = trace->hold != NULL;
     ret = change_armed(p, t, c, err);
-    int released =
-        trace->hold && t->ops->state(t) != TARGET_GONE ? trace->release(t, ran, &own) : 0;
-    return ret < 0 || released >= 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
+    int released = 0;
+    if (t->ops->state(t) != TARGET_GONE)
+        released = trace->release(t, ran, &own);
+    if (ret >= 0 && released < 0)
+        return err_set(err, own.code, own.hint, "%s", own.what);
+    return ret;
 }
 
 static int refuse_change(const struct pump *p, struct target *t, struct err *err)

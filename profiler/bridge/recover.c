@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/host_time.h"
 #include "probe/jtag_chain.h"
 #include "profiler/bridge/board_io.h"
@@ -63,14 +64,17 @@ static int reopen_adapters(struct recover *r, struct err *err)
         ret = probe_reopen(r->cfg.pdo, err);
     if (ret == 0 && clock_hz)
         ret = probe->driver->jtag->set_clock(probe, clock_hz, &got, err);
-    return ret == 0 ? jtag_chain_verify(probe, err) : ret;
+    if (ret != 0)
+        return ret;
+    return jtag_chain_verify(probe, err);
 }
 
 /* The obstacle may change: the adapter is back, but its board has no power. */
 static void note_met(struct recover *r, const struct err *why)
 {
     enum { LASTS = 6 }; /* tries: about a second and a half */
-    r->met_again = strcmp(r->met.what, why->what) ? 0 : r->met_again + 1;
+    bool is_same = strcmp(r->met.what, why->what) == 0;
+    r->met_again = is_same ? r->met_again + 1 : 0;
     r->met = *why;
     if (r->met_again != LASTS)
         return;
@@ -122,8 +126,10 @@ static int try_once(struct recover *r, struct target *t, struct err *err)
         ret = t->ops->attach(t, err);
     if (ret == 0 && beginning)
         return begin_again(r->cfg.begin, t, err);
-    if (ret < 0 || (left_alone(r) && t->ops->state(t) == TARGET_RUNNING))
-        return ret < 0 ? ret : 0;
+    if (ret < 0)
+        return ret;
+    if (left_alone(r) && t->ops->state(t) == TARGET_RUNNING)
+        return 0;
     return see_to_program(r, t, err);
 }
 
@@ -201,6 +207,12 @@ void recover_fini(struct recover *r)
 
 /* ---- on the loop ---- */
 
+/* What is to be done about a board that is away. */
+static const char *advice_of(const struct err *why)
+{
+    return text_or(text_given(why->hint), "Ctrl-C ends it");
+}
+
 /* Which of the two adapters failed is known by its name. */
 static void tell_gone(struct recover_said *said, const struct recover_view *v,
                       const struct probe *pdo, const struct say *to)
@@ -209,7 +221,7 @@ static void tell_gone(struct recover_said *said, const struct recover_view *v,
         return;
     say_line(to, "%s: %s; trying again (%s)",
              pdo && strstr(v->why.what, pdo->name) ? "no capture" : "the board does not answer",
-             v->why.what, *v->why.hint ? v->why.hint : "Ctrl-C ends it");
+             v->why.what, advice_of(&v->why));
     said->why = v->why;
     said->others = 0;
 }
@@ -228,8 +240,8 @@ static void tell_back(const struct recover_said *said, const struct recover_view
         return;
     bool profiling = v->program != PROGRAM_BEGINS && pump->phase == PUMP_ARMED;
     say_line(to, "the board is back after %.1f s%s%s%s", (double)v->last_ns / 1e9,
-             program[v->program], v->halted ? ", halted" : "",
-             profiling ? "; the gap is marked in the profile" : "");
+             program[v->program], text_if(v->halted, ", halted"),
+             text_if(profiling, "; the gap is marked in the profile"));
 }
 
 /* The board is back, but the trace cannot be armed. Reported once, as it is tried again and again.
@@ -238,8 +250,7 @@ static void tell_trouble(struct recover_said *said, const struct pump_view *v, c
 {
     bool trouble = v->away && v->phase == PUMP_ARMED && v->why.code != ERR_OK;
     if (trouble && !said->trouble)
-        say_line(to, "not profiling: %s; trying again (%s)", v->why.what,
-                 *v->why.hint ? v->why.hint : "Ctrl-C ends it");
+        say_line(to, "not profiling: %s; trying again (%s)", v->why.what, advice_of(&v->why));
     else if (!trouble && said->trouble)
         say_line(to, "profiling again");
     said->trouble = trouble;
@@ -253,8 +264,8 @@ static void tell_now(struct recover_said *said, const struct recover_view *v, co
     if (v->back == v->gone || v->now.code == ERR_OK || said->others >= MOST ||
         !strcmp(v->now.hint, said->why.hint))
         return;
-    say_line(to, "still looking for the board: %s%s%s%s", v->now.what, *v->now.hint ? " (" : "",
-             v->now.hint, *v->now.hint ? ")" : "");
+    say_line(to, "still looking for the board: %s%s%s%s", v->now.what, text_if(*v->now.hint, " ("),
+             v->now.hint, text_if(*v->now.hint, ")"));
     said->why = v->now;
     said->others++;
 }
@@ -263,8 +274,8 @@ static void tell_request(const struct recover_view *v, const struct say *to)
 {
     const struct err *why = &v->request_failed;
     if (why->code != ERR_OK)
-        say_line(to, "GDB's %s failed: %s%s%s%s", v->request, why->what, *why->hint ? " (" : "",
-                 why->hint, *why->hint ? ")" : "");
+        say_line(to, "GDB's %s failed: %s%s%s%s", v->request, why->what, text_if(*why->hint, " ("),
+                 why->hint, text_if(*why->hint, ")"));
 }
 
 void recover_tell(struct recover *r, const struct say *to)

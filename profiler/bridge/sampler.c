@@ -3,11 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
+#include "profiler/bridge/board_io.h"
 
 enum { FAILURES_MAX = 100, NS_PER_S = 1000000000 };
 
-static uint64_t target_now_ns(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
+/* How long looks have held the board up so far: 0 where they do not. */
+static uint64_t held_ns(struct target *t)
+{
+    if (!t->ops->sample_held_ns)
+        return 0;
+    return t->ops->sample_held_ns(t);
+}
 
 /* A random interval between half a period and one and a half. */
 static uint64_t random_interval_ns(struct sampler *s)
@@ -34,8 +42,8 @@ static int arm_sampler(void *ctx, struct target *t, const struct trace_config *c
                        "%s: this part's PC cannot be sampled", t->ops->name);
     if (!s->rng)
         s->rng = (s->seed + 1) * 0x9E3779B97F4A7C15ull;
-    s->armed_ns = target_now_ns(t);
-    s->held_before_ns = t->ops->sample_held_ns ? t->ops->sample_held_ns(t) : 0;
+    s->armed_ns = board_now_ns(t);
+    s->held_before_ns = held_ns(t);
     s->due_ns = s->armed_ns + random_interval_ns(s);
     s->failures = 0;
     s->armed = s->active = true;
@@ -55,7 +63,7 @@ static int disarm_sampler(void *ctx, struct target *t, struct err *err)
 /* The next moment that is still to come; those that have passed are missed. */
 static void plan_next_look(struct sampler *s, struct target *t)
 {
-    uint64_t at = target_now_ns(t);
+    uint64_t at = board_now_ns(t);
     s->due_ns += random_interval_ns(s);
     while (s->due_ns <= at) {
         s->missed++;
@@ -68,7 +76,7 @@ static void plan_next_look(struct sampler *s, struct target *t)
 static int note_change(struct target *t, enum event_cause cause, struct event *out)
 {
     *out =
-        (struct event){ .kind = EVENT_NOTE, .cause = (uint8_t)cause, .host_ns = target_now_ns(t) };
+        (struct event){ .kind = EVENT_NOTE, .cause = (uint8_t)cause, .host_ns = board_now_ns(t) };
     return 1;
 }
 
@@ -81,7 +89,7 @@ static int look_whether_it_runs(struct sampler *s, struct target *t, struct even
         return 0;
     s->halted = !runs;
     if (runs)
-        s->due_ns = target_now_ns(t) + random_interval_ns(s);
+        s->due_ns = board_now_ns(t) + random_interval_ns(s);
     else
         set_pace(s, 0);
     return note_change(t, runs ? EVENT_CAUSE_RESUMED : EVENT_CAUSE_HALTED, out);
@@ -113,7 +121,7 @@ static int take_sample(struct sampler *s, struct target *t, struct event *out, s
         return state == TARGET_GONE ? ret : trouble;
     }
     *out = (struct event){ .kind = EVENT_SAMPLE,
-                           .host_ns = target_now_ns(t),
+                           .host_ns = board_now_ns(t),
                            .pc = pc,
                            .flags = ret ? EVENT_HAS_PC : 0,
                            .missed_looks = s->unreported };
@@ -134,14 +142,14 @@ static int poll_sampler(void *ctx, struct target *t, struct event *out, size_t c
     if (!s->started) {
         s->started = true;
         *out = (struct event){ .kind = EVENT_START,
-                               .host_ns = target_now_ns(t),
+                               .host_ns = board_now_ns(t),
                                .looks_per_s = s->rate_hz };
         return 1;
     }
     int ret = look_whether_it_runs(s, t, out);
     if (ret || s->halted)
         return ret;
-    uint64_t at = target_now_ns(t);
+    uint64_t at = board_now_ns(t);
     if (at < s->due_ns) {
         set_pace(s, s->due_ns - at);
         return 0;
@@ -161,13 +169,12 @@ static int sampler_status(void *ctx, struct target *t, struct trace_status *out,
 {
     struct sampler *s = ctx;
     (void)err;
-    uint64_t held = t->ops->sample_held_ns ? t->ops->sample_held_ns(t) - s->held_before_ns : 0,
-             ns = target_now_ns(t) - s->armed_ns;
+    uint64_t held = held_ns(t) - s->held_before_ns, ns = board_now_ns(t) - s->armed_ns;
     *out = (struct trace_status){ .armed = s->armed,
                                   .active = s->active,
                                   .events = s->samples,
                                   .time.held_ns = held,
-                                  .time.board_ns = held ? ns : 0 };
+                                  .time.board_ns = number_if(held, ns) };
     int n =
         snprintf(out->note, sizeof out->note, "looking at the PC %u times a second", s->rate_hz);
     if (held && s->samples && ns)

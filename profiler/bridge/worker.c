@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "probe/base/choice.h"
+#include "probe/base/util.h"
 #include "probe/host_time.h"
 #include "profiler/bridge/presence.h"
 
@@ -104,7 +106,7 @@ int worker_post(struct worker *w, struct worker_job *job, struct err *err)
 
 void worker_set_slice(struct worker *w, uint64_t ns)
 {
-    w->slice_ns = ns && ns < w->cfg.slice_ns ? ns : w->cfg.slice_ns;
+    w->slice_ns = MIN(EITHER(ns, w->cfg.slice_ns), w->cfg.slice_ns);
 }
 
 void worker_serve(struct worker *w) { w->cfg.held = false; }
@@ -259,16 +261,18 @@ static void try_recover(struct worker *w)
 {
     struct target *t = w->cfg.target;
     struct err err = { .code = ERR_OK };
-    int ret =
-        w->cfg.recover ? w->cfg.recover(w->cfg.recover_ctx, t, &err) : t->ops->attach(t, &err);
+    int ret;
+    if (w->cfg.recover)
+        ret = w->cfg.recover(w->cfg.recover_ctx, t, &err);
+    else
+        ret = t->ops->attach(t, &err);
     enum target_state state = t->ops->state(t);
     if (ret >= 0 && (state == TARGET_RUNNING || state == TARGET_HALTED)) {
         tell_back(w);
         return;
     }
     presence_take(&w->presence, PRESENCE_TRY_FAILED);
-    w->recover_pause_ms =
-        w->recover_pause_ms * 2 > RECOVER_MAX_MS ? RECOVER_MAX_MS : w->recover_pause_ms * 2;
+    w->recover_pause_ms = MIN(w->recover_pause_ms * 2, (unsigned)RECOVER_MAX_MS);
     w->recover_at_ns = host_ns() + (uint64_t)w->recover_pause_ms * 1000000u;
     log_msg(w->cfg.log, LOG_TARGET, "worker: not back yet: %s", err.what);
 }
@@ -333,7 +337,9 @@ static int serve_target(struct worker *w)
         w->idle_at_ns = more ? 0 : host_ns() + (uint64_t)WORKER_IDLE_MS * 1000000u;
     }
     state = t->ops->state(t);
-    return state == TARGET_RUNNING || state == TARGET_GONE || !w->idle_at_ns ? 0 : WORKER_IDLE_MS;
+    if (state == TARGET_RUNNING || state == TARGET_GONE || !w->idle_at_ns)
+        return 0;
+    return WORKER_IDLE_MS;
 }
 
 /* ---- waiting ---- */
