@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/command.h"
@@ -119,7 +120,7 @@ static int prepare_input(struct decode *d, struct err *err)
     for (size_t k = 0; k < d->set.nstops && ret == 0; k++)
         ret = err_prefix(err, symbols_parse(d->syms, d->set.stop[k], &d->stops[k], err), "--stop");
     d->counter[0] = counter_named("bus-cycles");
-    d->counter[1] = counter_named(*d->set.counter[1] ? d->set.counter[1] : "branches");
+    d->counter[1] = counter_named(text_or(text_given(d->set.counter[1]), "branches"));
     if (ret == 0 && !d->counter[1])
         ret = err_set(err, ERR_USAGE, "branches, taken-branches, instructions, calls or interrupts",
                       "--c2: no event '%s'", d->set.counter[1]);
@@ -148,6 +149,12 @@ static int pass_events(struct decode *d)
     return ret;
 }
 
+static void note_first(const struct decode *d, uint64_t times, uint64_t *first)
+{
+    if (times && !*first)
+        *first = d->lines;
+}
+
 /* Where in the file something was wrong, for people: by the line. */
 static void note_place(struct decode *d, const struct s12z_item *i)
 {
@@ -157,9 +164,9 @@ static void note_place(struct decode *d, const struct s12z_item *i)
     if (!line && !d->first_bad)
         d->first_bad = d->lines + 1;
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
-    d->first_misfit = t->misfits && !d->first_misfit ? d->lines : d->first_misfit;
-    d->first_headless = t->headless && !d->first_headless ? d->lines : d->first_headless;
-    d->first_unended = t->unended && !d->first_unended ? d->lines : d->first_unended;
+    note_first(d, t->misfits, &d->first_misfit);
+    note_first(d, t->headless, &d->first_headless);
+    note_first(d, t->unended, &d->first_unended);
     d->open = !line || !(i->line.end || i->line.overflow);
 }
 
@@ -167,12 +174,15 @@ static int on_item(void *ctx, const struct s12z_item *i)
 {
     struct decode *d = ctx;
     const struct s12z_arrival at = { i->tick, i->bus_ticks, i->prompt };
-    int ret =
-        i->kind == S12Z_ITEM_LINE
-            ? s12z_events_line(d->events, i->raw, &i->line, &at, 0, &d->failure)
-            : s12z_events_gap(d->events, i->bytes / 8 + 1, 0, EVENT_CAUSE_CORRUPT, &d->failure);
+    int ret;
+    if (i->kind == S12Z_ITEM_LINE)
+        ret = s12z_events_line(d->events, i->raw, &i->line, &at, 0, &d->failure);
+    else
+        ret = s12z_events_gap(d->events, i->bytes / 8 + 1, 0, EVENT_CAUSE_CORRUPT, &d->failure);
     note_place(d, i);
-    return ret == 0 ? pass_events(d) : ret;
+    if (ret != 0)
+        return ret;
+    return pass_events(d);
 }
 
 static struct recording_header fill_header(const struct decode *d)
@@ -277,7 +287,7 @@ static void remark_overflows(const struct decode *d, struct remarks *r, uint64_t
         snprintf(range, sizeof range, "--start 0x%06X --stop 0x%06X leaves that out", start, stop);
     remark(r, "overflow", times, "the trace buffer overflowed %llu time%s%s%s: %s",
            (unsigned long long)times, plural_of(times, "", "s"),
-           named ? ", mostly filled by returns of " : "", named ? c[0].name : "", range);
+           text_if(named, ", mostly filled by returns of "), text_if(named, c[0].name), range);
 }
 
 /* Lines that are missing, or should be others. */
@@ -389,7 +399,7 @@ static int decode_file(struct cli *cli, struct decode *d, const char *path, stru
     d->capture.watch = &d->stretches.watch;
     int ret = s12z_events_new(&d->cfg, &d->events, err);
     if (ret == 0)
-        ret = capture_open(&d->capture, d->syms, &h, *d->set.record ? d->set.record : NULL, err);
+        ret = capture_open(&d->capture, d->syms, &h, text_given(d->set.record), err);
     if (ret == 0)
         outputs_tell_kept(cli, &d->capture);
     if (ret == 0)
@@ -400,7 +410,9 @@ static int decode_file(struct cli *cli, struct decode *d, const char *path, stru
         ret = pass_events(d);
     if (ret < 0 && d->failure.code)
         *err = d->failure;
-    return ret < 0 ? ret : finish_file(cli, d, path, err);
+    if (ret < 0)
+        return ret;
+    return finish_file(cli, d, path, err);
 }
 
 static int run_decode(struct cli *cli, int argc, char **argv, struct err *err)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
@@ -121,7 +122,7 @@ static void line_text(struct disasm *d, uint64_t pc, const char *bytes, const st
     char text[128], name[1024];
     long f = symbols_find(d->syms, pc);
     if (f >= 0 && symbols_function(d->syms, (size_t)f)->low == pc)
-        text_print(d->out, "%s%08" PRIx64 " <%s>:\n", d->shown ? "\n" : "", pc,
+        text_print(d->out, "%s%08" PRIx64 " <%s>:\n", text_if(d->shown, "\n"), pc,
                    symbols_describe(d->syms, pc, name, sizeof name));
     text_print(d->out, *rem ? "%08" PRIx64 "  %-10s  %-28s ! %s\n" : "%08" PRIx64 "  %-10s  %s\n",
                pc, bytes, insn_columns(i, text, sizeof text), rem);
@@ -191,9 +192,11 @@ static void show_section(struct disasm *d, const struct image_section *s, uint64
         struct insn i;
         const uint8_t *code = s->data + (pc - s->addr);
         unsigned data = literals ? literals[pc - s->addr] : 0;
-        n = data ? literal_insn(d, code, data, &i)
-                 : ops->insn(code, (size_t)(s->addr + s->size - pc), pc,
-                             symbols_image(d->syms)->big_endian, &i);
+        if (data)
+            n = literal_insn(d, code, data, &i);
+        else
+            n = ops->insn(code, (size_t)(s->addr + s->size - pc), pc,
+                          symbols_image(d->syms)->big_endian, &i);
         if (!n) { /* cut off by the section's end */
             n = s->addr + s->size - pc;
             i = (struct insn){ .text = "(cut off)", .bytes = (unsigned)n, .flow = INSN_NONE };
@@ -222,15 +225,16 @@ static int show_range(struct disasm *d, struct err *err)
     }
     for (size_t i = 0; i < im->nsections; i++)
         if (im->sections[i].code && im->sections[i].data)
-            show_section(d, &im->sections[i], d->low, d->high ? d->high : UINT64_MAX);
+            show_section(d, &im->sections[i], d->low, EITHER(d->high, UINT64_MAX));
     if (d->json) {
         json_write_end(&d->writer);
         json_write_end(&d->writer);
         fputc('\n', d->out);
     }
-    return d->shown ? 0
-                    : err_set(err, ERR_NOT_FOUND, "give an address inside of a code section",
-                              "%s: no code there", d->name[1] ? d->name[1] : d->name[0]);
+    if (!d->shown)
+        return err_set(err, ERR_NOT_FOUND, "give an address inside of a code section",
+                       "%s: no code there", text_or(d->name[1], d->name[0]));
+    return 0;
 }
 
 static int run_disasm(struct cli *cli, int argc, char **argv, struct err *err)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
@@ -103,7 +104,7 @@ static void show_step(void *ctx, const char *name)
 {
     FILE *out = ctx;
     view_clear_line(out);
-    text_print(out, "%s%s%s", *name ? "looking at: " : "", name, *name ? " ..." : "");
+    text_print(out, "%s%s%s", text_if(*name, "looking at: "), name, text_if(*name, " ..."));
     fflush(out);
 }
 
@@ -132,13 +133,18 @@ static int write_report(const struct listener *l, const struct settings *set,
     if (!f)
         return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     print_text(report, f);
-    int ret = fclose(f) != 0 ? err_set(err, ERR_NOMEM, "close other programs", "out of memory")
-                             : doctor_file_write(l->file, set->report, set, report, text, err);
+    int ret;
+    if (fclose(f) != 0)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    else
+        ret = doctor_file_write(l->file, set->report, set, report, text, err);
     free(text);
     if (ret == 0)
         cli_warn(l->cli, "%s is for who is to help: look through it before you give it away",
                  set->report);
-    return ret < 0 ? err_prefix(err, ret, "--report") : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "--report");
+    return 0;
 }
 
 static int look_at_board(struct cli *cli, const struct settings *set, struct listener *l,
@@ -157,9 +163,12 @@ static int look_at_board(struct cli *cli, const struct settings *set, struct lis
         print_json(&report, well, cli->out);
     else
         print_text(&report, cli->out);
-    int ret = l->file ? write_report(l, set, &report, err) : 0;
-    /* the report has said it */
-    return ret < 0 || well ? ret : err_set(err, ERR_NO_TARGET, "", "%s", "");
+    int ret = 0;
+    if (l->file)
+        ret = write_report(l, set, &report, err);
+    if (ret >= 0 && !well)
+        ret = err_set(err, ERR_NO_TARGET, "", "%s", ""); /* the report has said it */
+    return ret;
 }
 
 /* Settings that are wrong for any board: the same errors as those of `run`. */
@@ -167,7 +176,9 @@ static int check_settings(const struct settings *set, struct err *err)
 {
     const struct part *part;
     struct symbols *syms = NULL;
-    int ret = *set->probe ? settings_blame(set, SET_PROBE, probe_named(set->probe, err), err) : 0;
+    int ret = 0;
+    if (*set->probe)
+        ret = settings_blame(set, SET_PROBE, probe_named(set->probe, err), err);
     if (ret == 0 && *set->target)
         ret =
             settings_blame(set, SET_TARGET, part_choose(set->target, set->probe, &part, err), err);

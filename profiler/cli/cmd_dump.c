@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
@@ -90,16 +91,16 @@ static void show_line(struct dump *d, const struct s12z_item *i)
     text_print(d->out, "%8" PRIu64 " %016" PRIX64 " %-4s", i->offset, i->raw,
                s12z_line_name(l->format));
     if (l->format != S12Z_PTS)
-        text_print(d->out, " %s", *bits ? bits : "-");
+        text_print(d->out, " %s", text_or(text_given(bits), "-"));
     if (l->format == S12Z_PTS || l->format == S12Z_PTIB)
-        text_print(d->out, " -> %06" PRIX32 "%s%s", l->address, d->syms ? " " : "",
-                   d->syms ? place : "");
+        text_print(d->out, " -> %06" PRIX32 "%s%s", l->address, text_if(d->syms, " "),
+                   text_if(d->syms, place));
     if (l->format == S12Z_PTVB)
         fprintf(d->out, " vector %u", (0xFEu - l->vector) / 2);
     if (l->format == S12Z_PTVB || l->format == S12Z_PTW)
         fprintf(d->out, " +%u", l->stamp);
-    text_print(d->out, "%s%s%s\n", l->stamp_overflow ? " TSOVF" : "", l->overflow ? " TBOVF" : "",
-               l->end ? " TERM" : "");
+    text_print(d->out, "%s%s%s\n", text_if(l->stamp_overflow, " TSOVF"),
+               text_if(l->overflow, " TBOVF"), text_if(l->end, " TERM"));
 }
 
 static void on_event(void *ctx, const struct event *e)
@@ -118,8 +119,8 @@ static void on_event(void *ctx, const struct event *e)
     if (e->flags & EVENT_HAS_TARGET)
         symbols_describe(d->syms, e->target, to, sizeof to);
     text_print(d->out, "%8" PRIu64 " %10" PRIu64 " %-9s %s%s%s\n", d->number,
-               s12z_flow_totals(d->flow)->core_cycles / 2, names[e->kind], from, *to ? " -> " : "",
-               to);
+               s12z_flow_totals(d->flow)->core_cycles / 2, names[e->kind], from,
+               text_if(*to, " -> "), to);
 }
 
 static void show_flow(struct dump *d, bool fits, const struct err *why)
@@ -166,7 +167,9 @@ static int on_item(void *ctx, const struct s12z_item *i)
     bits_text(&i->line, bits);
     if (d->what == DUMP_BITS && *bits)
         text_print(d->out, "%s\n", bits);
-    return d->what == DUMP_EVENTS || d->what == DUMP_FLOW ? walk_line(d, i) : 0;
+    if (d->what != DUMP_EVENTS && d->what != DUMP_FLOW)
+        return 0;
+    return walk_line(d, i);
 }
 
 static int open_flow(struct dump *d, const struct s12z_settings *s, struct err *err)

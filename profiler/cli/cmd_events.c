@@ -1,3 +1,4 @@
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
@@ -56,7 +57,7 @@ static void events_text(const struct part *part, FILE *out)
     text_print(out, "code  %-20s %-6s meaning\n", "name", "unit");
     for (const struct counter_event *e = part->ops()->events; e && e->name; e++) {
         const uint16_t *defaults = part->ops()->default_events;
-        const char *mark = e->code == defaults[0] ? " (default of --c1)" : "";
+        const char *mark = text_if(e->code == defaults[0], " (default of --c1)");
         if (e->code == defaults[1] && !*mark)
             mark = " (default of --c2)";
         text_print(out, "0x%02x  %-20s %-6s %s%s\n", e->code, e->name, e->unit, e->text, mark);

@@ -35,8 +35,9 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     (void)value;
     v->dot |= id == GRAPH_DOT;
     v->json |= id == GRAPH_JSON;
-    return v->dot && v->json ? err_set(err, ERR_USAGE, "leave one out", "both --dot and --json")
-                             : 0;
+    if (v->dot && v->json)
+        return err_set(err, ERR_USAGE, "leave one out", "both --dot and --json");
+    return 0;
 }
 
 static const char *place_text(const struct graph_view *v, uint64_t addr, char buf[WHERE_TEXT])
@@ -78,7 +79,7 @@ static void print_edges(const struct graph_view *v, const struct graph_block *b)
         const struct graph_edge *e = &v->graph.edge[b->edge + k];
         text_print(v->out, "    -> %-11s  %08" PRIx64 "  %s%s\n", graph_edge_name(e->kind),
                    e->target, place_text(v, e->target, buf),
-                   e->to == GRAPH_NONE ? "  (no code known there)" : "");
+                   text_if(e->to == GRAPH_NONE, "  (no code known there)"));
     }
     if (b->end == INSN_RETURN || b->end == INSN_HANDLER_RETURN)
         fprintf(v->out, "    -> return\n");

@@ -1,6 +1,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "probe/probe.h"
@@ -48,22 +49,26 @@ static bool is_trouble(const struct adapter *a) { return !*a->serial && !*a->bus
 /* "JTAG, serial; firmware V2.1; at 1-2.3; SWD only" */
 static void facts_of(const struct adapter *a, char *out, size_t cap)
 {
-    size_t at = a->can || is_trouble(a) ? 0 : (size_t)snprintf(out, cap, "cannot be used");
+    size_t at = 0;
+    if (!a->can && !is_trouble(a))
+        at = (size_t)snprintf(out, cap, "cannot be used");
     for (size_t i = 0; i < ARRAY_LEN(abilities); i++)
         if (a->can & abilities[i].bit)
-            at += (size_t)snprintf(out + at, cap - at, "%s%s", at ? ", " : "", abilities[i].name);
+            at +=
+                (size_t)snprintf(out + at, cap - at, "%s%s", text_if(at, ", "), abilities[i].name);
+    bool named_only = a->driver->own_spec;
     const struct {
         const char *before, *text;
     } rows[] = {
         { "firmware ", a->firmware },
-        { "at ", a->driver->own_spec ? "" : a->bus_path },
+        { "at ", text_if(!named_only, a->bus_path) },
         { "", a->note },
-        { "", a->doubtful ? "may be a serial cable: used only if named" : "" },
-        { "", a->driver->own_spec && !a->doubtful ? "used only if named" : "" },
+        { "", text_if(a->doubtful, "may be a serial cable: used only if named") },
+        { "", text_if(named_only && !a->doubtful, "used only if named") },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (*rows[i].text)
-            at += (size_t)snprintf(out + at, cap - at, "%s%s%s", at ? "; " : "", rows[i].before,
+            at += (size_t)snprintf(out + at, cap - at, "%s%s%s", text_if(at, "; "), rows[i].before,
                                    rows[i].text);
 }
 
@@ -75,7 +80,7 @@ static void row_text(const struct adapter_list *list, size_t i, FILE *out)
     bool looked = !is_trouble(a);
     if (!looked)
         snprintf(name, sizeof name, "%s", a->driver->name);
-    text_print(out, "  %s%s%s\n", name, *a->product ? "  " : "", a->product);
+    text_print(out, "  %s%s%s\n", name, text_if(*a->product, "  "), a->product);
     facts_of(a, text, sizeof text);
     fold(out, "      ", text);
     if (a->problem.code == ERR_OK)
@@ -153,7 +158,7 @@ static void row_json(const struct adapter_list *list, size_t i, struct json_writ
     const struct {
         const char *key, *text;
     } rows[] = {
-        { "probe", *a->serial || *a->bus_path ? name : "" },
+        { "probe", text_if(*a->serial || *a->bus_path, name) },
         { "driver", a->driver->name },
         { "serial", a->serial },
         { "location", a->bus_path },
@@ -216,7 +221,8 @@ static int run_list(struct cli *cli, int argc, char **argv, struct err *err)
         ret = adapters_find(true, &list, err);
     if (ret < 0)
         return ret;
-    ret = w.analysers ? adapters_scan(&list, err) : 0;
+    if (w.analysers)
+        ret = adapters_scan(&list, err);
     if (ret < 0) {
         adapter_list_free(&list);
         return ret;

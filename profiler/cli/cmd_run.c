@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
@@ -11,7 +12,7 @@ static void point_at_doctor(struct err *err)
     size_t at = strlen(err->hint);
     if (at + 60 < sizeof err->hint)
         snprintf(err->hint + at, sizeof err->hint - at, "%s`probeprof doctor` looks step by step",
-                 at ? "; " : "");
+                 text_if(at, "; "));
 }
 
 /* The first failure is the one that is reported. */
@@ -27,7 +28,7 @@ static int leave_run(struct run *r, int ret, struct err *err)
         *err = why;
     else if (left < 0)
         cli_warn(cli, "%s; %s", why.what, why.hint);
-    return ret == 0 ? left : ret;
+    return EITHER(ret, left);
 }
 
 static int run_board(struct cli *cli, int argc, char **argv, struct err *err)

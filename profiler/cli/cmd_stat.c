@@ -43,7 +43,7 @@ static int check_settings(const struct settings *s, struct err *err)
 
 static bool same_counter(const struct stat_event *e, const struct profile_counter *c)
 {
-    return e->counter.name ? c->name && e->counter.code == c->code : true;
+    return !e->counter.name || (c->name && e->counter.code == c->code);
 }
 
 /* What tracing shows of the same, before the board is touched. */
@@ -68,9 +68,10 @@ static int read_traced(struct stat_command *c, struct err *err)
 
 static int take_traced(struct stat_command *c, struct err *err)
 {
-    const uint64_t total[2] = { c->traced ? c->traced->total_c1 : 0,
-                                c->traced ? c->traced->total_c2 : 0 };
-    for (int i = 0; c->traced && i < 2; i++) {
+    if (!c->traced)
+        return 0;
+    const uint64_t total[2] = { c->traced->total_c1, c->traced->total_c2 };
+    for (int i = 0; i < 2; i++) {
         struct stat_event *e = &c->result.event[i];
         if (!same_counter(e, &c->traced->info.counter[i]))
             return err_set(err, ERR_USAGE, "give the recording's --c1 and --c2",
@@ -99,10 +100,10 @@ static void take_settings(struct stat_command *c)
     }
     for (size_t i = 0; i < s->nstops; i++)
         c->stop_text[i] = s->stop[i];
-    c->result.program = *s->elf ? s->elf : NULL;
+    c->result.program = text_given(s->elf);
     c->result.target = c->run->part->name;
     c->result.probe = c->run->probe->name;
-    c->result.start = *s->start ? s->start : NULL;
+    c->result.start = text_given(s->start);
     c->result.stop = c->stop_text;
     c->result.nstops = s->nstops;
 }
@@ -170,13 +171,13 @@ static int count_stretches(struct stat_command *c, struct err *err)
 {
     const struct settings *s = &c->run->set;
     struct target *t = c->run->target;
-    uint64_t begun = t->ops->now_ns(t), most = s->passes ? s->passes : 1;
+    uint64_t begun = t->ops->now_ns(t), most = EITHER(s->passes, 1);
     struct counted one = { .begun = true };
     int ret = 0;
     for (uint64_t i = 0; ret == 0 && i < most && one.end != COUNTED_ASKED; i++) {
         /* with stop points it is the time for all of them */
         uint64_t from = s->nstops ? begun : t->ops->now_ns(t);
-        c->counting.until_ns = s->for_ns ? from + s->for_ns : 0;
+        c->counting.until_ns = number_if(s->for_ns, from + s->for_ns);
         ret = counting_stretch(&c->counting, t, &one, err);
         if (ret == 0 && !is_whole(c, &one))
             return ended_early(c, &one, err);
@@ -226,7 +227,9 @@ static int count_program(struct stat_command *c, struct err *err)
     ending_stage(c->cli->ending, RUN_USING_BOARD);
     if (ret == 0)
         ret = prepare_program(c, err);
-    return ret == 0 ? count_all(c, err) : ret;
+    if (ret == 0)
+        ret = count_all(c, err);
+    return ret;
 }
 
 static const struct opt stat_opts[];

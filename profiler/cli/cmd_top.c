@@ -60,9 +60,10 @@ static int read_token(struct job *j, struct err *err)
     j->token[strcspn(j->token, "\r\n")] = 0;
     for (const char *p = j->token; ok && *p; p++)
         ok = *p > ' ' && *p < 0x7F;
-    return ok && *j->token ? 0
-                           : err_set(err, ERR_IO, "the bridge's --http-token-file, or a copy of it",
-                                     "%s: no token can be read from it", j->token_file);
+    if (!ok || !*j->token)
+        return err_set(err, ERR_IO, "the bridge's --http-token-file, or a copy of it",
+                       "%s: no token can be read from it", j->token_file);
+    return 0;
 }
 
 /* What is given and has no effect. */
@@ -93,7 +94,9 @@ static int parse_command(struct job *j, int argc, char **argv, struct err *err)
     j->cfg.nodes = (unsigned)EITHER(j->nodes, (unsigned long)DEFAULT_NODES);
     j->cfg.token = j->token;
     ret = top_address_parse(ret ? args[0] : NULL, &j->cfg.to, err);
-    return ret < 0 ? ret : read_token(j, err);
+    if (ret < 0)
+        return ret;
+    return read_token(j, err);
 }
 
 static void on_signal(uv_signal_t *s, int number)

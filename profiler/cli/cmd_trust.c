@@ -53,9 +53,13 @@ static int run_trust(struct cli *cli, int argc, char **argv, struct err *err)
                        "--list shows all: it takes no folder");
     if (asked[TRUST_JSON] && !asked[TRUST_LIST])
         return err_set(err, ERR_USAGE, "probeprof trust --list --json", "--json is for --list");
-    if (!asked[TRUST_LIST])
-        return asked[TRUST_REMOVE] ? project_distrust(folder, err) : project_trust(folder, err);
-    return asked[TRUST_JSON] ? show_json(cli->out, err) : project_trusted(show_line, cli->out, err);
+    if (asked[TRUST_JSON])
+        return show_json(cli->out, err);
+    if (asked[TRUST_LIST])
+        return project_trusted(show_line, cli->out, err);
+    if (asked[TRUST_REMOVE])
+        return project_distrust(folder, err);
+    return project_trust(folder, err);
 }
 
 const struct command command_trust = {

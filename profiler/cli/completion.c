@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/setting_row.h"
@@ -12,7 +13,7 @@
 static void add_word(char *words, const char *before, const char *name, const char *after)
 {
     size_t at = strlen(words);
-    snprintf(words + at, COMPLETION_TEXT - at, "%s%s%s%s", at ? " " : "", before, name, after);
+    snprintf(words + at, COMPLETION_TEXT - at, "%s%s%s%s", text_if(at, " "), before, name, after);
 }
 
 /* ---- what only the tables of drivers and parts know ---- */

@@ -1,10 +1,11 @@
 /* For bash, without the package bash-completion's functions: that one only finds the file. */
+#include "probe/base/choice.h"
 #include "profiler/cli/completion.h"
 
 static void print_options(const struct command *k, FILE *out)
 {
     for (const struct opt *o = k->opts; o->name; o++)
-        fprintf(out, " --%s%s", o->name, opt_takes_value(o) ? "=" : "");
+        fprintf(out, " --%s%s", o->name, text_if(opt_takes_value(o), "="));
 }
 
 /* A pattern for `case`: command:option, in both forms. */
@@ -92,7 +93,7 @@ void completion_bash(const struct completion *c)
     fprintf(c->out, "# bash completion of probeprof's command line, made by `probeprof completion "
                     "bash`\n\n_probeprof_commands='");
     for (size_t i = 0; i < c->n; i++)
-        fprintf(c->out, "%s%s", i ? " " : "", c->command[i]->name);
+        fprintf(c->out, "%s%s", text_if(i, " "), c->command[i]->name);
     fprintf(c->out, "'\n\n");
     print_table(c);
     fputs(code, c->out);

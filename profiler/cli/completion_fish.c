@@ -1,3 +1,4 @@
+#include "probe/base/choice.h"
 #include "profiler/cli/completion.h"
 
 /* Text within '...'. */
@@ -5,7 +6,7 @@ static void print_quoted(const char *text, FILE *out)
 {
     fputc('\'', out);
     for (; *text; text++)
-        fprintf(out, "%s%c", *text == '\'' || *text == '\\' ? "\\" : "", *text);
+        fprintf(out, "%s%c", text_if(*text == '\'' || *text == '\\', "\\"), *text);
     fputc('\'', out);
 }
 

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/cli/completion.h"
 
 /* Text within '...' of an argument of _arguments or _describe, where ':', '[' and ']' mean
@@ -10,7 +11,7 @@ static void print_quoted(const char *text, FILE *out)
         if (*text == '\'')
             fputs("'\\''", out);
         else
-            fprintf(out, "%s%c", strchr(":[]\\", *text) ? "\\" : "", *text);
+            fprintf(out, "%s%c", text_if(strchr(":[]\\", *text), "\\"), *text);
     }
 }
 
@@ -37,7 +38,7 @@ static void print_spec(const struct completion *c, const struct opt *o, const ch
         fputc('*', c->out);
     else if (o->letter)
         fprintf(c->out, "(-%c --%s)", o->letter, o->name);
-    fprintf(c->out, "%s%s[", spelling, opt_takes_value(o) ? joint : "");
+    fprintf(c->out, "%s%s[", spelling, text_if(opt_takes_value(o), joint));
     print_quoted(o->help, c->out);
     fputc(']', c->out);
     if (opt_takes_value(o)) {
@@ -66,9 +67,8 @@ static void print_rows(const struct completion *c, const struct command *k)
         fprintf(c->out, " \\\n            '%s:argument:", kind == COMPLETION_FILE ? "*" : "1");
         print_action(kind, words, c->out);
         fprintf(c->out, "'%s",
-                kind == COMPLETION_WORDS && strcmp(k->name, "help")
-                    ? " \\\n            '*:file:_files'"
-                    : "");
+                text_if(kind == COMPLETION_WORDS && strcmp(k->name, "help"),
+                        " \\\n            '*:file:_files'"));
     }
     fprintf(c->out, "\n        ;;\n");
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/bridge/board_io.h"
 #include "profiler/cli/chain.h"
@@ -17,7 +18,9 @@ static const char *state_text(const struct target *t)
         [TARGET_RUNNING] = ", its program runs", [TARGET_HALTED] = ", halted"
     };
     unsigned s = t->ops->state((struct target *)t);
-    return s < ARRAY_LEN(text) && text[s] ? text[s] : "";
+    if (s >= ARRAY_LEN(text))
+        return "";
+    return text_or(text[s], "");
 }
 
 /* The program's byte order is the part's; without a program that can be read, little-endian. */
@@ -73,7 +76,7 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
         ret = d->target->ops->attach(d->target, err);
     if (ret == 0)
         snprintf(detail, cap, "%s%s%s", d->target->ops->name, state_text(d->target),
-                 *chain && strrchr(chain, ';') ? strrchr(chain, ';') : "");
+                 text_or(strrchr(chain, ';'), ""));
     if (ret == 0)
         tell_clock(d, detail, cap);
     if (ret == 0 && d->target->ops->remark && d->target->ops->remark(d->target))
@@ -81,7 +84,7 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
                  d->target->ops->remark(d->target));
     if (ret == 0 && is_serial(d) && d->target->ops->state(d->target) == TARGET_RUNNING) {
         snprintf(detail, cap, "nothing is heard, as of a program that runs%s",
-                 d->set->halt ? "" : "; --halt finds out whether an agent is there");
+                 text_if(!d->set->halt, "; --halt finds out whether an agent is there"));
         return 1;
     }
     if (ret == -ERR_SECURED)
@@ -96,7 +99,7 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
 static void add_way_out(const struct doctor *d, struct err *err)
 {
     const char *more =
-        *d->set->elf ? "" : "; if the board is big-endian name its program: --elf FILE";
+        text_if(!*d->set->elf, "; if the board is big-endian name its program: --elf FILE");
     if (!d->private_allowed)
         more = "; or no agent is needed: --private";
     snprintf(err->hint + strlen(err->hint), sizeof err->hint - strlen(err->hint), "%s", more);
@@ -106,19 +109,20 @@ static int look_cpu(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     uint8_t pc[16] = { 0 };
     if (!d->target || !d->set->halt) {
-        snprintf(detail, cap,
-                 d->target ? "not looked at: --halt holds the program for a moment"
-                           : "not looked at");
+        snprintf(detail, cap, "not looked at%s",
+                 text_if(d->target, ": --halt holds the program for a moment"));
         return 1;
     }
     const struct target_ops *ops = d->target->ops;
     bool ran = ops->state(d->target) == TARGET_RUNNING;
-    int ret = ran ? board_halt(d->target, err) : 0;
+    int ret = 0;
+    if (ran)
+        ret = board_halt(d->target, err);
     if (ret == 0)
         ret = ops->read_reg(d->target, ops->pc_reg, pc, err);
     if (ret == 0 && ran)
         ret = ops->resume(d->target, &(struct resume){ .kind = RESUME_CONTINUE }, err);
-    snprintf(detail, cap, "halts, shows its registers%s", ran ? ", and goes on" : "");
+    snprintf(detail, cap, "halts, shows its registers%s", text_if(ran, ", and goes on"));
     if (ret < 0 && is_serial(d))
         snprintf(err->hint, sizeof err->hint,
                  "is the agent linked in and called, its baud rate this one (baud= in --probe), "
@@ -145,15 +149,17 @@ static int watch_pins(struct probe *p, char *detail, size_t cap, struct err *err
         ret = o->catch_up(p, err);
     for (; ret == 0 && n > 0 && edges < 100 * MOST; edges += (uint64_t)MAX(n, 0))
         n = o->read(p, edge, MOST, &lost, err);
-    ret = ret == 0 && n < 0 ? n : ret;
+    if (ret == 0)
+        ret = MIN(n, 0);
     if (edge)
         o->stop(p, NULL);
     free(edge);
-    uint64_t hz = o->sample_hz ? o->sample_hz(p) : 0;
+    uint64_t hz = 0;
+    if (o->sample_hz)
+        hz = o->sample_hz(p);
     size_t at = (size_t)snprintf(detail, cap, "%s: ", p->name);
-    at += hz && at < cap
-              ? (size_t)snprintf(detail + at, cap - at, "%.4g MHz samples; ", (double)hz / 1e6)
-              : 0;
+    if (hz && at < cap)
+        at += (size_t)snprintf(detail + at, cap - at, "%.4g MHz samples; ", (double)hz / 1e6);
     if (at < cap)
         snprintf(detail + at, cap - at,
                  edges > 1 ? "PDO and PDOCLK move"

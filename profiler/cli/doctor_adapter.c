@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/usb.h"
 #include "profiler/cli/doctor_priv.h"
@@ -13,8 +14,9 @@ static int count_devices(struct err *err)
 {
     enum { MAX = 64 };
     struct usb_info *dev = calloc(MAX, sizeof *dev);
-    int n = dev ? usb_list(NULL, dev, MAX, err) : err_set(err, ERR_NOMEM, "", "out of memory"),
-        count = 0;
+    if (!dev)
+        return err_set(err, ERR_NOMEM, "", "out of memory");
+    int n = usb_list(NULL, dev, MAX, err), count = 0;
     for (int i = 0; i < MIN(n, MAX); i++)
         count += !dev[i].nitfs || dev[i].itf[0].cls != HUB_CLASS;
     free(dev);
@@ -39,7 +41,7 @@ static int no_adapter(struct err *err)
     return err_set(err, ERR_NOT_FOUND,
                    "is it plugged in, and one of those that `probeprof list` looks for? without "
                    "one: --probe sim:sh7750",
-                   "%s, among %d device%s on the USB bus", what, n, n == 1 ? "" : "s");
+                   "%s, among %d device%s on the USB bus", what, n, plural_s((uint64_t)n));
 }
 
 static bool is_listed(const char *name)
@@ -65,7 +67,9 @@ static int choose_adapter(struct doctor *d, const char *name, struct err *err)
     char driver[32];
     size_t len = strcspn(name, ":,");
     struct adapter_spec spec = { 0 };
-    int ret = *name ? adapter_spec_parse(name + len + (name[len] == ':'), &spec, err) : 0;
+    int ret = 0;
+    if (*name)
+        ret = adapter_spec_parse(name + len + (name[len] == ':'), &spec, err);
     snprintf(driver, sizeof driver, "%.*s", (int)MIN(len, sizeof driver - 1), name);
     spec.need = part_needs(d->set->target);
     if (ret == 0)
@@ -80,7 +84,9 @@ static int choose_adapter(struct doctor *d, const char *name, struct err *err)
 int doctor_adapter(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     const char *name = d->set->probe;
-    int ret = *name ? probe_named(name, err) : 0;
+    int ret = 0;
+    if (*name)
+        ret = probe_named(name, err);
     if (ret < 0)
         return ret;
     if (*name && !is_listed(name)) {
@@ -98,7 +104,7 @@ int doctor_adapter(struct doctor *d, char *detail, size_t cap, struct err *err)
         snprintf(d->report->probe, sizeof d->report->probe, "%s", name);
     else
         adapter_name(&d->list, (size_t)ret, d->report->probe, sizeof d->report->probe);
-    snprintf(detail, cap, "%s%s%s, at %s", d->report->probe, *d->row->product ? ", " : "",
+    snprintf(detail, cap, "%s%s%s, at %s", d->report->probe, text_if(*d->row->product, ", "),
              d->row->product, d->row->bus_path);
     return 0;
 }
@@ -117,7 +123,7 @@ int doctor_access(struct doctor *d, char *detail, size_t cap, struct err *err)
                        "it takes an adapter with JTAG for SH-4, with BDC for S12Z",
                        "this adapter cannot serve: %s", d->row->note);
     int ret = probe_open(d->report->probe, &cfg, &d->probe, err);
-    snprintf(detail, cap, "open%s", d->row ? ", and no other program's" : "");
+    snprintf(detail, cap, "open%s", text_if(d->row, ", and no other program's"));
     return ret;
 }
 
@@ -129,6 +135,6 @@ int doctor_firmware(struct doctor *d, char *detail, size_t cap, struct err *err)
         return 1;
     }
     snprintf(detail, cap, "%s%s%s", d->row->firmware,
-             *d->row->firmware && *d->row->note ? "; " : "", d->row->note);
+             text_if(*d->row->firmware && *d->row->note, "; "), d->row->note);
     return 0;
 }

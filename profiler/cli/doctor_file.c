@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
 #include "profiler/core/file_atomic.h"
@@ -37,7 +38,7 @@ static void put_tail(struct doctor_file *f, const char *text, size_t n)
         f->tail_at = (f->tail_at + 1) % PART_BYTES;
     }
     size_t room = PART_BYTES - f->tail_len;
-    f->left_out += n > room ? n - room : 0;
+    f->left_out += EXCESS(n, room);
     f->tail_len = MIN(f->tail_len + n, (size_t)PART_BYTES);
 }
 
@@ -75,22 +76,29 @@ static size_t hex_run(const char *text, const uint8_t *bytes, size_t n, unsigned
     return done >= MIN(n, (size_t)HEX_LEAST) ? at : 0;
 }
 
+/* How much of the text's beginning is the name: its length, or 0. */
+static size_t run_of(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    return number_if(strncmp(text, name, n) == 0, n);
+}
+
 /* A serial number: as it is, its characters or its value in hexadecimal. */
 static size_t serial_run(const char *text, const char *serial)
 {
-    size_t n = strlen(serial), run = strncmp(text, serial, n) ? 0 : n;
+    size_t n = strlen(serial), run = run_of(text, serial);
     const uint8_t *bytes = (const uint8_t *)serial;
     char *end;
     unsigned long v = strtoul(serial, &end, 10);
     const uint8_t low[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
                              (uint8_t)(v >> 24) },
                   high[4] = { low[3], low[2], low[1], low[0] };
-    run = run ? run : hex_run(text, bytes, n, 1);
-    run = run ? run : hex_run(text, bytes, n, 2);
-    if (!run && !*end && v > 0xFFFF && v <= UINT32_MAX)
-        run = hex_run(text, low, sizeof low, 1) ? hex_run(text, low, sizeof low, 1)
-                                                : hex_run(text, high, sizeof high, 1);
-    return run;
+    run = EITHER(run, hex_run(text, bytes, n, 1));
+    run = EITHER(run, hex_run(text, bytes, n, 2));
+    if (run || *end || v <= 0xFFFF || v > UINT32_MAX)
+        return run;
+    run = hex_run(text, low, sizeof low, 1);
+    return EITHER(run, hex_run(text, high, sizeof high, 1));
 }
 
 char *doctor_file_scrub(const char *text, const char *const *serials, const char *const *names)
@@ -103,18 +111,18 @@ char *doctor_file_scrub(const char *text, const char *const *serials, const char
     while (*text) {
         size_t run = 0;
         for (size_t i = 0; !run && serials[i]; i++)
-            run = strlen(serials[i]) >= SHORTEST ? serial_run(text, serials[i]) : 0;
+            if (strlen(serials[i]) >= SHORTEST)
+                run = serial_run(text, serials[i]);
         bool serial = run > 0;
         for (size_t i = 0; !run && names[i]; i++)
-            run = strlen(names[i]) >= SHORTEST && !strncmp(text, names[i], strlen(names[i]))
-                      ? strlen(names[i])
-                      : 0;
+            if (strlen(names[i]) >= SHORTEST)
+                run = run_of(text, names[i]);
         if (run)
-            fprintf(f, "%s%s", serial && *text == ' ' ? " " : "",
+            fprintf(f, "%s%s", text_if(serial && *text == ' ', " "),
                     serial ? "[serial]" : "[private]");
         else
             fputc(*text, f);
-        text += run ? run : 1;
+        text += EITHER(run, (size_t)1);
     }
     if (fclose(f) != 0) {
         free(out);
@@ -159,8 +167,10 @@ static void find_private(struct private *p, const struct settings *set)
         if (*file && realpath(file, path) && (slash = strrchr(path, '/')))
             path[slash - path] = 0, add_private(p, path);
     }
-    add_private(p, pw ? pw->pw_dir : NULL);
-    add_private(p, pw && pw->pw_uid ? pw->pw_name : NULL);
+    if (pw)
+        add_private(p, pw->pw_dir);
+    if (pw && pw->pw_uid)
+        add_private(p, pw->pw_name);
     if (gethostname(host, sizeof host - 1) == 0)
         add_private(p, host);
     qsort(p->list, p->n, sizeof p->list[0], by_length);
@@ -189,9 +199,10 @@ static void put_all(const struct doctor_file *f, const struct settings *set,
     if (set->origin[SET_PRIVATE] == ORIGIN_NONE)
         private_flag = "";
     fprintf(out, "asked for: --probe %s --target %s%s%s%s%s%s%s\n",
-            *report->probe ? report->probe : "(none)", *set->target ? set->target : "(none)",
-            set->speed_auto ? " --speed auto" : "", private_flag, set->halt ? " --halt" : "",
-            *set->chain ? " --chain " : "", set->chain, *set->elf ? " --elf ..." : "");
+            text_or(text_given(report->probe), "(none)"),
+            text_or(text_given(set->target), "(none)"), text_if(set->speed_auto, " --speed auto"),
+            private_flag, text_if(set->halt, " --halt"), text_if(*set->chain, " --chain "),
+            set->chain, text_if(*set->elf, " --elf ..."));
     fprintf(out, "\n%s\nlog:\n", text);
     put_log(f, out);
 }
@@ -212,8 +223,11 @@ int doctor_file_write(const struct doctor_file *f, const char *path, const struc
         if (fclose(out) == 0)
             clean = doctor_file_scrub(all, serials, names->list);
     }
-    int ret = clean ? file_write_atomic(path, (const uint8_t *)clean, strlen(clean), err)
-                    : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    int ret;
+    if (clean)
+        ret = file_write_atomic(path, (const uint8_t *)clean, strlen(clean), err);
+    else
+        ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     free(all);
     free(clean);
     free(names);

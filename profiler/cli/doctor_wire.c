@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/jtag_chain.h"
 #include "profiler/cli/doctor_priv.h"
@@ -60,11 +61,15 @@ int doctor_pins(struct doctor *d, char *detail, size_t cap, struct err *err)
     const struct jtag_ops *j = d->probe->driver->jtag;
     const struct bdc_ops *b = d->probe->driver->bdc;
     unsigned value = 0, known = 0;
-    int (*get)(struct probe *, unsigned *, unsigned *, struct err *) = b ? b->get_pins : NULL;
+    int (*get)(struct probe *, unsigned *, unsigned *, struct err *) = NULL;
+    if (b)
+        get = b->get_pins;
     if (j)
         get = j->get_pins;
     bool seen = false, all = true;
-    int ret = get && !d->unpowered ? get(d->probe, &value, &known, err) : -ERR_UNSUPPORTED;
+    int ret = -ERR_UNSUPPORTED;
+    if (get && !d->unpowered)
+        ret = get(d->probe, &value, &known, err);
     if (ret < 0 && ret != -ERR_UNSUPPORTED)
         return ret;
     for (size_t i = 0; ret == 0 && i < ARRAY_LEN(rows); i++) {
@@ -74,14 +79,15 @@ int doctor_pins(struct doctor *d, char *detail, size_t cap, struct err *err)
         all = all && known & rows[i].pin;
         if (known & ~value & rows[i].pin) {
             err_set(&d->pin, ERR_NO_TARGET, rows[i].hint, "%s%s", rows[i].what,
-                    d->power_known ? "" : ", or has no power, which this adapter cannot tell");
+                    text_if(!d->power_known, ", or has no power, which this adapter cannot tell"));
             snprintf(detail, cap, "%s, says the adapter", rows[i].what);
             return 0; /* some adapters report this always: the next steps show whether it is true */
         }
     }
-    const char *words =
-        d->unpowered ? "not looked at without power" : "this adapter does not see them";
-    if (seen)
+    const char *words = "this adapter does not see them";
+    if (d->unpowered)
+        words = "not looked at without power";
+    else if (seen)
         words = all ? "none is held low" : "none of those it sees is held low";
     snprintf(detail, cap, "%s", words);
     return !seen;
@@ -93,8 +99,9 @@ static int clock_found(struct doctor *d, char *detail, size_t cap, struct err *e
     const struct part *part;
     struct link_speed s;
     char hz[24], failed[24];
-    uint32_t most =
-        part_choose(d->set->target, d->report->probe, &part, NULL) == 0 ? part->most_tck_hz : 0;
+    uint32_t most = 0;
+    if (part_choose(d->set->target, d->report->probe, &part, NULL) == 0)
+        most = part->most_tck_hz;
     int ret = link_speed_auto(d->probe, most, &s, err);
     if (ret < 0)
         return ret;
@@ -134,7 +141,9 @@ int doctor_clock(struct doctor *d, char *detail, size_t cap, struct err *err)
         snprintf(detail, cap, "the adapter's default; --speed auto finds the most");
         return 1;
     }
-    return d->set->speed_auto ? clock_found(d, detail, cap, err) : clock_asked(d, detail, cap, err);
+    if (d->set->speed_auto)
+        return clock_found(d, detail, cap, err);
+    return clock_asked(d, detail, cap, err);
 }
 
 static int look_jtag(struct doctor *d, char *detail, size_t cap, struct err *err)
@@ -190,7 +199,11 @@ int doctor_wire(struct doctor *d, char *detail, size_t cap, struct err *err)
                              : "neither JTAG nor BDC");
         return 1;
     }
-    int ret = drv->jtag ? look_jtag(d, detail, cap, err) : look_bdc(d, detail, cap, err);
+    int ret;
+    if (drv->jtag)
+        ret = look_jtag(d, detail, cap, err);
+    else
+        ret = look_bdc(d, detail, cap, err);
     if (ret == -ERR_NO_TARGET)
         hint_channel(d, err);
     return ret;

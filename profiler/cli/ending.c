@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
 
@@ -49,7 +50,7 @@ static _Noreturn void give_up(const struct ending *e)
              "%sprobeprof: not ended %.3g s after %s, %s: given up\n"
              "  hint: the board may keep breakpoints and patches, which the next attach undoes; "
              "what was not written is lost, a recording is kept as .part\n",
-             isatty(e->message_fd) ? "\n" : "", e->after_ms / 1000.0, e->cause,
+             text_if(isatty(e->message_fd), "\n"), e->after_ms / 1000.0, e->cause,
              atomic_load(&e->stage));
     say_last_word(e, text);
     _exit(1);
@@ -84,7 +85,8 @@ static void signal_heard(struct ending *e, int signum)
     pthread_mutex_lock(&e->lock);
     bool at_once =
         !terminate && e->view.asked && now - e->first_ns >= (uint64_t)TWICE_MS * NS_PER_MS;
-    e->first_ns = e->view.asked++ ? e->first_ns : now;
+    if (!e->view.asked++)
+        e->first_ns = now;
     if (terminate && !e->view.terminate)
         e->view.since_ns = now;
     e->view.terminate = e->view.terminate || terminate;
@@ -107,11 +109,14 @@ static void signal_heard(struct ending *e, int signum)
 static int wait_signal(const struct ending *e)
 {
     for (;;) {
-        uint64_t now = host_ns(), left = e->deadline_ns > now ? e->deadline_ns - now : 0;
+        uint64_t now = host_ns(), left = EXCESS(e->deadline_ns, now);
         struct timespec wait = { .tv_sec = (time_t)(left / 1000000000),
                                  .tv_nsec = (long)(left % 1000000000) };
-        int signum =
-            e->deadline_ns ? sigtimedwait(&e->set, NULL, &wait) : sigwaitinfo(&e->set, NULL);
+        int signum;
+        if (e->deadline_ns)
+            signum = sigtimedwait(&e->set, NULL, &wait);
+        else
+            signum = sigwaitinfo(&e->set, NULL);
         if (signum > 0 || errno == EAGAIN)
             return signum;
     }

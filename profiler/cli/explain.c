@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/json_writer.h"
@@ -66,8 +67,9 @@ static int whole_file(struct explain *x, struct err *err)
 {
     const struct s12z_variant *b = &x->found.row[x->found.best];
     x->longer = b->fit.lines + b->fit.bad == S12Z_EXPLAIN_LINES;
-    return x->longer && x->found.any_fits ? read_pass(x, &b->settings, UINT64_MAX, &x->whole, err)
-                                          : 0;
+    if (!x->longer || !x->found.any_fits)
+        return 0;
+    return read_pass(x, &b->settings, UINT64_MAX, &x->whole, err);
 }
 
 /* ---- words ---- */
@@ -97,7 +99,7 @@ static char *name_rows(const struct explain *x, const struct s12z_variant *v, ch
     *buf = 0;
     for (const struct s12z_setting *t = s12z_setting_list(); t->name; t++)
         if (is_changed(x, t, v) && n < cap)
-            n += (size_t)snprintf(buf + n, cap - n, "%s%s=%s", n ? " " : "", t->name,
+            n += (size_t)snprintf(buf + n, cap - n, "%s%s=%s", text_if(n, " "), t->name,
                                   value_of(t, &v->settings));
     if (!*buf)
         snprintf(buf, cap, "as given");
@@ -132,7 +134,7 @@ static bool worth_telling(const struct explain *x, size_t k)
 static void show_row(const struct explain *x, const struct s12z_variant *v)
 {
     char text[256], *at,
-        *word = strtok_r(name_rows(x, v, text, sizeof text), v->nchanges ? " " : "", &at);
+        *word = strtok_r(name_rows(x, v, text, sizeof text), text_if(v->nchanges, " "), &at);
     text_print(x->cli->out, "%-27s %9" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %s\n", word,
                v->fit.lines, v->fit.bad, v->fit.walked, v->fit.misfits, verdict_of(v));
     while (v->nchanges && (word = strtok_r(NULL, " ", &at)))
@@ -162,7 +164,7 @@ static void show_undecided(const struct explain *x)
             continue;
         text_print(x->cli->out, "cannot tell        %s:", list[t].name);
         for (unsigned v = 0; v < 4 && list[t].values[v]; v++)
-            text_print(x->cli->out, "%s %s", v ? " or" : "", list[t].values[v]);
+            text_print(x->cli->out, "%s %s", text_if(v, " or"), list[t].values[v]);
         fputs("\n", x->cli->out);
     }
 }
@@ -179,7 +181,7 @@ static void show_verdict(const struct explain *x)
             x->found.n);
         return;
     }
-    for (char *w = strtok_r(name_rows(x, b, text, sizeof text), b->nchanges ? " " : "", &at); w;
+    for (char *w = strtok_r(name_rows(x, b, text, sizeof text), text_if(b->nchanges, " "), &at); w;
          w = strtok_r(NULL, " ", &at))
         text_print(x->cli->out, "consistent %s    %s\n", b->nchanges ? "with" : "    ", w);
     if (b->fit.pthf)

@@ -37,7 +37,9 @@ static const struct profile *take_profile(struct live *l, const struct live_sour
             l->snapshot = fresh;
         }
     }
-    return l->snapshot ? snapshot_profile(l->snapshot) : NULL;
+    if (!l->snapshot)
+        return NULL;
+    return snapshot_profile(l->snapshot);
 }
 
 /* Over a second or so: events come a ring at a time. */

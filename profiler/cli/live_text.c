@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/views/report.h"
@@ -81,7 +82,7 @@ static void add_time(struct line *l, const struct live_now *now)
                   (unsigned long long)now->max_passes);
     else if (now->passes)
         add_piece(l, RANK_EVENTS, ", ", "%llu pass%s", (unsigned long long)now->passes,
-                  now->passes > 1 ? "es" : "");
+                  text_if(now->passes > 1, "es"));
 }
 
 static void add_events(struct line *l, const struct live_now *now)
@@ -110,7 +111,7 @@ static void add_state(struct line *l, const struct live_now *now)
         add_piece(l, RANK_NONE_LOST, ", ", "none lost");
     }
     if (gaps)
-        add_piece(l, RANK_STATE, ", ", "%u gap%s", gaps, gaps > 1 ? "s" : "");
+        add_piece(l, RANK_STATE, ", ", "%u gap%s", gaps, plural_s(gaps));
     if (v->away)
         add_piece(l, RANK_STATE, " ", "(the board is away)");
     if (v->resetting)
@@ -173,7 +174,7 @@ static unsigned width_of(const struct line *l)
     unsigned n = 0;
     for (const struct piece *p = l->piece; p < l->piece + l->n; p++)
         if (p->shown)
-            n += columns_of(p->text) + (n ? columns_of(p->joint) : 0);
+            n += columns_of(p->text) + columns_of(text_if(n, p->joint));
     return n;
 }
 
@@ -234,8 +235,8 @@ char *live_text(const struct live_now *now, unsigned columns, char *buf)
     buf[0] = 0;
     for (size_t i = 0; i < l.n; i++)
         if (l.piece[i].shown)
-            len += (size_t)snprintf(buf + len, LIVE_TEXT - len, "%s%s", len ? l.piece[i].joint : "",
-                                    l.piece[i].text);
+            len += (size_t)snprintf(buf + len, LIVE_TEXT - len, "%s%s",
+                                    text_if(len, l.piece[i].joint), l.piece[i].text);
     return buf;
 }
 

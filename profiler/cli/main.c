@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/boards.h"
@@ -119,7 +120,7 @@ static void print_overview(FILE *out)
                  "Commands:\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         text_print(out, "  %-10s %s%s\n", commands[i]->name, commands[i]->summary,
-                   commands[i] == &command_run ? "; the default" : "");
+                   text_if(commands[i] == &command_run, "; the default"));
     fprintf(out, "\nExample, in a folder whose probeprof.conf names the ELF and the adapter:\n"
                  "  probeprof --start main+8 --stop 0x0C010030\n"
                  "\n`probeprof help COMMAND` tells more.\n");
@@ -192,7 +193,9 @@ static bool wants_help(int argc, char **argv)
 static bool names_program(const char *word)
 {
     char magic[4] = "";
-    FILE *f = find_command(word) ? NULL : fopen(word, "rbe");
+    if (find_command(word))
+        return false;
+    FILE *f = fopen(word, "rbe");
     bool elf = f && fread(magic, 1, sizeof magic, f) == sizeof magic &&
                !memcmp(magic, "\177ELF", sizeof magic);
     if (f)
@@ -257,8 +260,8 @@ int main(int argc, char **argv)
         text_print(stderr, "probeprof: %s\n", err.what);
     if (ret < 0 && (*err.hint || err.code == ERR_NOMEM))
         text_print(stderr, "  hint: %s\n",
-                   *err.hint ? err.hint
-                             : "close other programs, or raise the limit on memory (ulimit -v)");
+                   text_or(text_given(err.hint),
+                           "close other programs, or raise the limit on memory (ulimit -v)"));
     ending_stop(cli.ending); /* behind the last message, whose reader may be gone, too */
     if (ret >= 0)
         return 0;

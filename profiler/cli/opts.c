@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "probe/base/nearest.h"
@@ -55,8 +56,8 @@ static int refuse_unknown(const struct opt *opts, const char *text, size_t len, 
     struct nearest near = { .wanted = wanted + strspn(wanted, "-") };
     const struct opt *other = called_elsewhere(opts, near.wanted);
     if (other) {
-        snprintf(line, sizeof line, "here it is --%s%s%s", other->name, other->arg ? " " : "",
-                 other->arg ? other->arg : "");
+        snprintf(line, sizeof line, "here it is --%s%s%s", other->name, text_if(other->arg, " "),
+                 text_or(other->arg, ""));
         return err_set(err, ERR_USAGE, line, "unknown option %s", wanted);
     }
     for (const struct opt *o = opts; o->name; o++)
@@ -90,7 +91,7 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i, opt
                       void *ctx, struct err *err)
 {
     const char *name = argv[*i] + 2, *equals = strchr(name, '=');
-    size_t len = equals ? (size_t)(equals - name) : strlen(name);
+    size_t len = strcspn(name, "=");
     const struct opt *o = find_long(opts, name, len);
     if (!o)
         return refuse_unknown(opts, argv[*i], len + 2, err);
@@ -104,7 +105,7 @@ static int parse_short(const struct opt *opts, int argc, char **argv, int *i, op
     const struct opt *o = find_letter(opts, text[1]);
     if (!o)
         return refuse_unknown(opts, text, strlen(text), err);
-    return take_value(o, text[2] ? text + 2 : NULL, argc, argv, i, take, ctx, err);
+    return take_value(o, text_given(text + 2), argc, argv, i, take, ctx, err);
 }
 
 int opts_parse(const struct opt *opts, int argc, char **argv, opt_take *take, void *ctx,
@@ -141,7 +142,7 @@ static void print_wrapped(const char *text, FILE *out)
         size_t n = room;
         while (n && text[n] != ' ')
             n--;
-        n = n ? n : strcspn(text, " ");
+        n = EITHER(n, strcspn(text, " "));
         text_print(out, "%.*s\n%*s", (int)n, text, HELP_INDENT, "");
         text += n + strspn(text + n, " ");
     }
@@ -156,7 +157,7 @@ void opts_help(const struct opt *opts, FILE *out)
         if (opts->letter)
             snprintf(letter, sizeof letter, "-%c, ", opts->letter);
         snprintf(left, sizeof left, "%s--%s%s%s", letter, opts->name,
-                 opt_takes_value(opts) ? " " : "", opts->arg ? opts->arg : "");
+                 text_if(opt_takes_value(opts), " "), text_or(opts->arg, ""));
         text_print(out, "  %-28s ", left);
         print_wrapped(opts->help, out);
     }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/command.h"
@@ -38,7 +39,7 @@ static int check_one(const struct settings *s, const char *option, const char *p
         { s->elf, "the program" },
         { s->conf_path, "the settings" },
         { captured_file(s, pdo, sizeof pdo), "the capture" },
-        { input ? input : "", "what is read" },
+        { text_or(input, ""), "what is read" },
     };
     for (size_t i = 0; i < ARRAY_LEN(inputs); i++)
         if (*inputs[i].path && file_same(path, inputs[i].path))
@@ -50,14 +51,16 @@ static int check_one(const struct settings *s, const char *option, const char *p
                            "%s %s would replace the file that standard %s goes to", option, path,
                            fd == STDOUT_FILENO ? "output" : "error");
     int ret = file_writable(path, err);
-    return ret < 0 ? err_prefix(err, ret, option) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, option);
+    return 0;
 }
 
 int outputs_check(const struct settings *s, const char *input, struct err *err)
 {
-    int ret = *s->output ? settings_blame(s, SET_OUTPUT,
-                                          check_one(s, "--output", s->output, input, err), err)
-                         : 0;
+    int ret = 0;
+    if (*s->output)
+        ret = settings_blame(s, SET_OUTPUT, check_one(s, "--output", s->output, input, err), err);
     if (ret == 0 && *s->record)
         ret = settings_blame(s, SET_RECORD, check_one(s, "--record", s->record, input, err), err);
     if (ret == 0 && *s->slice)
@@ -73,7 +76,9 @@ int outputs_check(const struct settings *s, const char *input, struct err *err)
 
 void outputs_tell_kept(struct cli *cli, const struct capture *c)
 {
-    const char *kept = c->recording ? recording_kept(c->recording) : NULL;
+    if (!c->recording)
+        return;
+    const char *kept = recording_kept(c->recording);
     if (kept)
         cli_warn(cli, "what an interrupted run had recorded is kept as %s", kept);
 }

@@ -28,8 +28,9 @@ static int open_sh4(const struct part *part, struct probe *probe, const struct p
                              .tck_hz = opt->found_hz,
                              .tck_auto = opt->found_hz != 0 };
     const struct stream_ops *s = probe->driver->stream;
-    return s && s->traits(probe) & STREAM_RSP ? sh4_rsp_open(probe, &o, out, err)
-                                              : sh4_open(probe, &o, out, err);
+    if (s && s->traits(probe) & STREAM_RSP)
+        return sh4_rsp_open(probe, &o, out, err);
+    return sh4_open(probe, &o, out, err);
 }
 
 /* Parts without a byte order pin and without private commands. */
@@ -89,6 +90,14 @@ static const struct part *find_part(const char *name, size_t len)
     return NULL;
 }
 
+/* The part of that name; NULL if there is none, or no name. */
+static const struct part *part_named(const char *name)
+{
+    if (!name)
+        return NULL;
+    return find_part(name, strlen(name));
+}
+
 /* A part that the adapter could be wired to. */
 static const char *example_for(const char *probe)
 {
@@ -105,8 +114,9 @@ int part_choose(const char *name, const char *probe, const struct part **out, st
     struct nearest near = { .wanted = name };
     char hint[NEAREST_TEXT];
     const char *board = strncmp(probe, "sim:", 4) ? "" : probe + 4;
-    const struct part *p =
-        *name ? find_part(name, strlen(name)) : find_part(board, strcspn(board, ","));
+    const struct part *p = part_named(name);
+    if (!*name)
+        p = find_part(board, strcspn(board, ","));
     if (p) {
         *out = p;
         return 0;
@@ -125,7 +135,7 @@ int part_choose(const char *name, const char *probe, const struct part **out, st
 
 unsigned part_needs(const char *name)
 {
-    const struct part *p = *name ? find_part(name, strlen(name)) : NULL;
+    const struct part *p = part_named(name);
     if (!p)
         return 0;
     return p->ir_bits ? ADAPTER_JTAG : ADAPTER_BDC;
@@ -133,14 +143,18 @@ unsigned part_needs(const char *name)
 
 int part_prepare_symbols(struct symbols *s, const char *name, struct err *err)
 {
-    const struct part *p = name ? find_part(name, strlen(name)) : NULL;
-    return p && s ? symbols_set_canonical(s, p->ops()->canonical, err) : 0;
+    const struct part *p = part_named(name);
+    if (!p || !s)
+        return 0;
+    return symbols_set_canonical(s, p->ops()->canonical, err);
 }
 
 const char *part_exception(const char *name, uint16_t code)
 {
-    const struct part *p = name ? find_part(name, strlen(name)) : NULL;
-    return p && p->ops()->exception_text ? p->ops()->exception_text(code) : NULL;
+    const struct part *p = part_named(name);
+    if (!p || !p->ops()->exception_text)
+        return NULL;
+    return p->ops()->exception_text(code);
 }
 
 const struct part *part_of_machine(unsigned machine)
@@ -175,12 +189,15 @@ const struct counter_event *part_counter(const struct part *part, uint16_t code)
 
 struct profile_counter part_profile_counter(const char *name, uint16_t code)
 {
-    const struct part *p = name ? find_part(name, strlen(name)) : NULL;
-    const struct counter_event *e = p ? part_counter(p, code) : NULL;
+    const struct part *p = part_named(name);
+    const struct counter_event *e = NULL;
+    if (p)
+        e = part_counter(p, code);
     if (e)
         return (struct profile_counter){ e->code, e->name, e->unit };
-    return code ? (struct profile_counter){ code, "unknown-event", "count" }
-                : (struct profile_counter){ 0 };
+    if (code)
+        return (struct profile_counter){ code, "unknown-event", "count" };
+    return (struct profile_counter){ 0 };
 }
 
 int part_event(const struct part *part, const char *option, const char *text, uint16_t *code,

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/probe.h"
 #include "profiler/cli/setting_row.h"
@@ -52,7 +53,9 @@ static int list_read(const char *path, char **out, struct err *err)
     if (*out && len)
         memcpy(*out, data, len);
     free(data);
-    return *out ? 0 : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    if (!*out)
+        return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    return 0;
 }
 
 static int real_folder(const char *folder, char out[PATH_MAX], struct err *err)
@@ -213,11 +216,13 @@ int project_find(const char *named, struct project *p, struct err *err)
         return 0; /* the folder is gone: there is none above it */
     for (char *slash; (slash = strrchr(at, '/')) && at[1];) {
         slash[slash == at] = 0;
-        snprintf(conf, sizeof conf, "%s/" CONF_NAME, at[1] ? at : "");
+        snprintf(conf, sizeof conf, "%s/" CONF_NAME, text_if(at[1], at));
         if (access(conf, F_OK) < 0)
             continue;
         int ret = settle_on_file(p, conf, at, err);
-        return ret < 0 ? ret : check_owner(p, err);
+        if (ret < 0)
+            return ret;
+        return check_owner(p, err);
     }
     return 0;
 }
@@ -266,8 +271,9 @@ static const char *risk_of(enum setting_reach reach, const char *v)
 static void put_path(const struct project *p, const char *path, char *out)
 {
     size_t at = strlen(out);
-    snprintf(out + at, SETTINGS_TEXT - at, "%s%s%s", *path == '/' || p->here ? "" : p->folder,
-             *path == '/' || p->here ? "" : "/", path);
+    bool as_it_is = *path == '/' || p->here;
+    snprintf(out + at, SETTINGS_TEXT - at, "%s%s%s", text_if(!as_it_is, p->folder),
+             text_if(!as_it_is, "/"), path);
 }
 
 /* Options of an adapter that are paths. */
@@ -279,7 +285,8 @@ static void put_spec(const struct project *p, const char *spec, char *out)
         size_t len = 0;
         bool begins = s == spec || s[-1] == ',' || s[-1] == ':';
         for (size_t i = 0; begins && !len && i < ARRAY_LEN(names); i++)
-            len = !strncmp(s, names[i], strlen(names[i])) ? strlen(names[i]) : 0;
+            if (!strncmp(s, names[i], strlen(names[i])))
+                len = strlen(names[i]);
         size_t at = strlen(out);
         snprintf(out + at, SETTINGS_TEXT - at, "%.*s", (int)MAX(len, (size_t)1), s);
         s += MAX(len, (size_t)1);
@@ -296,8 +303,11 @@ static bool is_inside_folder(const struct project *p, const char *path)
     char *slash = strrchr(behind, '/');
     if (slash)
         slash[slash == behind] = 0;
-    bool in = !realpath(slash ? behind : ".", real) ? errno == ENOENT && !strstr(path, "..")
-                                                    : is_within(real, p->folder);
+    bool in;
+    if (realpath(slash ? behind : ".", real))
+        in = is_within(real, p->folder);
+    else
+        in = errno == ENOENT && !strstr(path, "..");
     free(behind);
     return in;
 }
@@ -332,7 +342,9 @@ static int check_made(const struct project *p, enum setting_reach reach, const c
 {
     if (reach == REACH_WRITES || (reach == REACH_LISTENS && strchr(v, '/')))
         return check_inside(p, v, err);
-    return reach == REACH_ADAPTER && !strncmp(v, "sim:", 4) ? check_ports(p, v, err) : 0;
+    if (reach == REACH_ADAPTER && !strncmp(v, "sim:", 4))
+        return check_ports(p, v, err);
+    return 0;
 }
 
 int project_value(const struct project *p, enum setting id, const char *value, char *out,

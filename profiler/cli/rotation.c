@@ -23,9 +23,11 @@ static unsigned number_of(const char *file, const char *base)
     if (strncmp(file, base, len) || file[len] != '.' || !isdigit((unsigned char)file[len + 1]))
         return 0;
     unsigned long n = strtoul(file + len + 1, &end, 10);
-    return (*end && strcmp(end, ".part")) || strlen(file + len + 1) < 3 || n > ROTATION_MOST
-               ? 0
-               : (unsigned)n;
+    if (*end && strcmp(end, ".part"))
+        return 0;
+    if (strlen(file + len + 1) < 3 || n > ROTATION_MOST)
+        return 0;
+    return (unsigned)n;
 }
 
 struct numbers {
@@ -51,9 +53,10 @@ static int by_number(const void *a, const void *b)
 static int find_numbers(const char *path, struct numbers *list, struct err *err)
 {
     char folder[ROTATION_PATH];
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
+    const char *base = basename(path);
+    snprintf(folder, sizeof folder, "%.*s", (int)(base - path), path);
+    if (!*folder)
+        strcpy(folder, ".");
     DIR *d = opendir(folder);
     if (!d)
         return 0; /* whoever makes a file there says why not */
@@ -96,7 +99,9 @@ int rotation_begin(struct rotation *r, const char *path, uint64_t bytes, uint64_
     if (ret == 0 && list.used)
         r->number = list.n[list.used - 1];
     free(list.n);
-    return ret < 0 ? ret : rotation_next(r, now_ns, err);
+    if (ret < 0)
+        return ret;
+    return rotation_next(r, now_ns, err);
 }
 
 bool rotation_due(const struct rotation *r, uint64_t bytes, uint64_t now_ns)

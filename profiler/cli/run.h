@@ -147,6 +147,15 @@ struct run {
  * an error at once; after a fault that may pass it is tried again for some seconds. */
 int run_open(struct run *r, struct err *err);
 
+/* run_image - the program's image, which lives as long as `r`; NULL for a bridge without a program.
+ */
+static inline const struct image *run_image(const struct run *r)
+{
+    if (!r->symbols)
+        return NULL;
+    return symbols_image(r->symbols);
+}
+
 /* run_found - as run_note(), but shown when run_open() is done, so that a second try does not
  * repeat messages of the first. */
 void run_found(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

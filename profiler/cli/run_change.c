@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/cli/run.h"
@@ -21,8 +22,10 @@ int run_change_counters(const struct run *r, const char *const text[2], struct r
         return err_set(err, ERR_USAGE, "`probeprof events` lists them",
                        "counters: name an event for c1, c2 or both");
     for (int i = 0; i < 2; i++) {
-        int ret = *text[i] ? part_event(r->part, names[i], text[i], &out->counter[i], err) : 0;
+        int ret = 0;
         out->sets_counter[i] = *text[i];
+        if (*text[i])
+            ret = part_event(r->part, names[i], text[i], &out->counter[i], err);
         if (ret < 0)
             return ret;
     }
@@ -38,7 +41,9 @@ int run_change_points(const struct run *r, const struct http_command *c, struct 
     if (!c->has_start && !c->has_stop)
         return err_set(err, ERR_USAGE, "{\"do\":\"points\",\"start\":\"main\",\"stop\":[]}",
                        "points: name a start point, stop points or both");
-    int ret = *c->start ? symbols_parse(r->symbols, c->start, &out->start, err) : 0;
+    int ret = 0;
+    if (*c->start)
+        ret = symbols_parse(r->symbols, c->start, &out->start, err);
     if (ret < 0)
         return err_prefix(err, ret, "start");
     for (size_t i = 0; i < c->nstops; i++) {
@@ -68,7 +73,9 @@ int run_apply_change(struct run *r, struct target *t, const struct run_change *c
         memcpy(next.stops, c->stops, c->nstops * sizeof next.stops[0]);
     }
     int ret = useless_ratio(&r->set, r->part, next.counter, err);
-    return ret < 0 ? ret : pump_change(&r->pump, t, &next, err);
+    if (ret < 0)
+        return ret;
+    return pump_change(&r->pump, t, &next, err);
 }
 
 /* ---- told by the events ---- */
@@ -82,11 +89,16 @@ char *run_start_text(const struct run *r, char *buf, size_t cap)
     return buf;
 }
 
+static const char *counted_name(const struct profile_counter *c)
+{
+    return c->code ? c->name : "nothing";
+}
+
 static void note_counters(struct run *r)
 {
     const struct profile_counter *c = r->header.counter;
     run_note(r, "from here on counter 1 counts %s and counter 2 %s; counts start over",
-             c[0].code ? c[0].name : "nothing", c[1].code ? c[1].name : "nothing");
+             counted_name(&c[0]), counted_name(&c[1]));
 }
 
 static void note_points(struct run *r)
@@ -136,8 +148,8 @@ void run_about(struct run *r)
                    .version = PROBEPROF_VERSION,
                    .target = r->part->name,
                    .probe = r->probe->name,
-                   .elf = *r->elf_path ? r->elf_path : NULL,
-                   .build_id = *id ? id : NULL,
+                   .elf = text_given(r->elf_path),
+                   .build_id = text_given(id),
                    .counter = { c[0].name, c[1].name },
                    .unit = { c[0].unit, c[1].unit },
                },

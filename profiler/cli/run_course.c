@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
@@ -46,7 +47,7 @@ static void tell_loaded(struct run *r, const struct begin_view *v)
     if (v->loaded)
         run_note(r, "loaded and verified %llu bytes of %s%s%s", (unsigned long long)v->loaded,
                  r->set.elf, progress_rate(v->loaded, v->load_ns, rate, sizeof rate),
-                 r->profile ? "" : "; halted at its entry");
+                 text_if(!r->profile, "; halted at its entry"));
 }
 
 /* Once the worker is done with beginning, whichever way. */
@@ -64,8 +65,9 @@ void run_look_for_beginning(struct run *r)
     r->phase = r->profile ? RUN_PROFILING : RUN_BRIDGING;
     if (r->profile) {
         struct pump_view v = pump_look(&r->pump);
-        run_note(r, "profiling%s, %s; Ctrl-C ends it", r->set.load ? "" : " the running program",
-                 *v.trace.note ? v.trace.note : "every call traced");
+        run_note(r, "profiling%s, %s; Ctrl-C ends it",
+                 text_if(!r->set.load, " the running program"),
+                 text_or(text_given(v.trace.note), "every call traced"));
         if (r->header.nstops && !r->header.has_start)
             run_note(r, "it ends at the first stop point: without --start nothing would resume it");
     }
@@ -78,7 +80,7 @@ static void describe_stop(struct run *r, const struct target_stop *stop)
     if (stop->reason == STOP_EXIT)
         run_note(r, "the program ended with status %d", stop->exit_status);
     else
-        run_note(r, "the program stopped at %s%s%s", where, *stop->text ? ": " : "", stop->text);
+        run_note(r, "the program stopped at %s%s%s", where, text_if(*stop->text, ": "), stop->text);
 }
 
 static void profile_ended(struct run *r, const struct pump_view *v)
@@ -113,7 +115,9 @@ static bool stopped_for_good(struct run *r, const struct pump_view *v)
 {
     bool stopped = r->phase == RUN_PROFILING && v->stop.reason != STOP_NONE &&
                    gdb_server_sessions(r->server) == 0;
-    r->halted_ticks = !stopped ? 0 : r->halted_ticks + (v->stop_looks != r->stop_looks);
+    r->halted_ticks += v->stop_looks != r->stop_looks;
+    if (!stopped)
+        r->halted_ticks = 0;
     r->stop_looks = v->stop_looks;
     return r->halted_ticks >= 3;
 }

@@ -30,7 +30,9 @@ static int stop_worker(struct run *r, struct err *err)
     }
     if (ret == 0)
         ret = worker_stop(r->worker, deadline_ms, err);
-    return ret < 0 ? ret : gdb_server_stop(r->server, deadline_ms, err);
+    if (ret < 0)
+        return ret;
+    return gdb_server_stop(r->server, deadline_ms, err);
 }
 
 static void close_target(struct run *r)

@@ -38,8 +38,9 @@ static int find_speed(struct run *r, struct err *err)
 {
     struct link_speed s;
     char hz[24], failed[24];
-    int ret = r->probe->driver->jtag ? link_speed_auto(r->probe, r->part->most_tck_hz, &s, err)
-                                     : -ERR_UNSUPPORTED;
+    int ret = -ERR_UNSUPPORTED;
+    if (r->probe->driver->jtag)
+        ret = link_speed_auto(r->probe, r->part->most_tck_hz, &s, err);
     if (!r->probe->driver->jtag) /* BDC: SYNC measures the clock, always */
         return 0;
     if (ret < 0)
@@ -83,7 +84,9 @@ static int show_speed(struct run *r, struct err *err)
     const struct jtag_ops *j = r->probe->driver->jtag;
     uint32_t got = 0;
     char hz[24], wanted[24];
-    int ret = j && j->set_clock ? j->set_clock(r->probe, r->set.speed_hz, &got, err) : 0;
+    int ret = 0;
+    if (j && j->set_clock)
+        ret = j->set_clock(r->probe, r->set.speed_hz, &got, err);
     if (ret == 0 && got && (got < r->set.speed_hz / 10 * 9 || got > r->set.speed_hz))
         run_found(r, "TCK %s, what this adapter makes of %s", link_hz_text(got, hz, sizeof hz),
                   link_hz_text(r->set.speed_hz, wanted, sizeof wanted));
@@ -101,5 +104,7 @@ int run_link(struct run *r, struct err *err)
         ret = show_speed(r, err);
     if (ret == 0 && r->set.speed_auto)
         ret = find_speed(r, err);
-    return ret == 0 ? find_part(r, err) : ret;
+    if (ret == 0)
+        ret = find_part(r, err);
+    return ret;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
@@ -158,7 +159,7 @@ static void init_begin(struct run *r)
     begin_init(&r->begin,
                &(struct begin_config){
                    .worker = r->worker,
-                   .image = r->symbols ? symbols_image(r->symbols) : NULL,
+                   .image = run_image(r),
                    .load = r->set.load,
                    .pump = r->profile ? &r->pump : NULL,
                    .io = { .cancelled = is_stopping, .tell = run_tell_progress, .ctx = r },
@@ -173,7 +174,7 @@ static void init_recover(struct run *r)
                                   .worker = r->worker,
                                   .probe = r->probe,
                                   .pdo = r->pdo,
-                                  .image = r->symbols ? symbols_image(r->symbols) : NULL,
+                                  .image = run_image(r),
                                   .compare = r->profile,
                                   .begin = &r->begin,
                                   .wire = &r->wire,
@@ -213,7 +214,7 @@ int run_loop(struct run *r, struct err *err)
     init_recover(r);
     if (!r->profile)
         run_note(r, "bridge only%s; Ctrl-C ends it",
-                 r->symbols ? "" : " (--elf FILE would profile the program)");
+                 text_if(!r->symbols, " (--elf FILE would profile the program)"));
     progress_init(&r->progress, r->cli->err_out, r->set.elf, view_columns(r->cli->err_out));
     r->begin_ns = uv_hrtime();
     r->phase = RUN_STARTING;

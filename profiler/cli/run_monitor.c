@@ -2,6 +2,7 @@
  * commands. `monitor load`: as --load, with sentences. */
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/bridge/board_io.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/run_monitor_reg.h"
@@ -9,7 +10,9 @@
 static int profile_start(struct run *r, struct target *t, const struct text_sink *out,
                          struct err *err)
 {
-    int ret = r->pump.phase == PUMP_ARMED ? 0 : pump_arm(&r->pump, t, err);
+    int ret = 0;
+    if (r->pump.phase != PUMP_ARMED)
+        ret = pump_arm(&r->pump, t, err);
     if (ret >= 0) /* now, not at the start point */
         ret = pump_set_active(&r->pump, t, true, err);
     if (ret >= 0)
@@ -45,11 +48,11 @@ static void say_resets(const struct pump_view *v, const struct text_sink *out)
     if (v->resets)
         sink_printf(out,
                     "the board was reset %u time%s since the profile began; each is a gap in it\n",
-                    v->resets, v->resets == 1 ? "" : "s");
+                    v->resets, plural_s(v->resets));
     if (v->resetting)
         sink_printf(out, "not traced since the last reset; that begins again by itself%s%s\n",
-                    v->why.code != ERR_OK ? ": so far " : "",
-                    v->why.code != ERR_OK ? v->why.what : "");
+                    text_if(v->why.code != ERR_OK, ": so far "),
+                    text_if(v->why.code != ERR_OK, v->why.what));
 }
 
 static int profile_status(struct run *r, struct target *t, const struct text_sink *out,
@@ -83,8 +86,7 @@ static int profile_status(struct run *r, struct target *t, const struct text_sin
         sink_printf(
             out, "slowed down %s; %.1f wire bits an event; agent cost %u/%u an event, subtracted\n",
             slowdown_text(&slow, text, sizeof text),
-            s.events ? (double)s.wire_bits / (double)s.events : 0, s.agent_cost[0],
-            s.agent_cost[1]);
+            ratio_or_0((double)s.wire_bits, (double)s.events), s.agent_cost[0], s.agent_cost[1]);
     if (*s.note)
         sink_printf(out, "%s\n", s.note);
     return 0;

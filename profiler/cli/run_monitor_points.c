@@ -31,7 +31,9 @@ int run_monitor_counters(struct run *r, int argc, char **argv, const struct text
     if (argc > 2)
         return err_set(err, ERR_USAGE, "profile counters EVENT [EVENT]",
                        "profile counters: two events at most");
-    int ret = argc ? run_change_counters(r, text, &c, err) : 0;
+    int ret = 0;
+    if (argc)
+        ret = run_change_counters(r, text, &c, err);
     if (ret == 0 && argc)
         ret = run_apply_change(r, r->target, &c, err);
     if (ret < 0)
@@ -154,7 +156,9 @@ static int change_points(struct run *r, int argc, char **argv, struct run_change
     int ret = run_ask(r, parse_place, &p, err);
     if (ret < 0)
         return err_prefix(err, ret, "profile points");
-    return adds ? add_point(r, c, argv[1], p.addr, err) : remove_point(r, c, p.text, p.addr, err);
+    if (adds)
+        return add_point(r, c, argv[1], p.addr, err);
+    return remove_point(r, c, p.text, p.addr, err);
 }
 
 int run_monitor_points(struct run *r, int argc, char **argv, const struct text_sink *out,
@@ -167,5 +171,7 @@ int run_monitor_points(struct run *r, int argc, char **argv, const struct text_s
     int ret = change_points(r, argc, argv, &c, err);
     if (ret == 0)
         ret = run_apply_change(r, r->target, &c, err);
-    return ret < 0 ? ret : list_points(r, out);
+    if (ret < 0)
+        return ret;
+    return list_points(r, out);
 }

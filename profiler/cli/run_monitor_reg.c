@@ -33,7 +33,7 @@ static int read_value(struct look *k, struct err *err)
         return err_prefix(err, ret, k->reg.name);
     k->value = b[0];
     if (bytes == 2)
-        k->value = t->big_endian ? be16(b) : le16(b);
+        k->value = get16(b, t->big_endian);
     else if (bytes == 4)
         k->value = get32(b, t->big_endian);
     return 0;
@@ -133,8 +133,8 @@ static int parse_value(const struct look *k, const char *text, uint32_t *value, 
                        "reg: %s is no value", text);
     if (v >> bits)
         return err_set(err, ERR_USAGE, "give a number that fits", "%s%s%s has %u bits: %s",
-                       k->reg.name, text_if(k->has_field, "."), k->has_field ? k->field.name : "",
-                       bits, text);
+                       k->reg.name, text_if(k->has_field, "."),
+                       text_if(k->has_field, k->field.name), bits, text);
     *value = (uint32_t)v;
     return 0;
 }
@@ -184,8 +184,11 @@ static int set_value(struct look *k, const char *text, struct err *err)
         return ret;
     if (!writable)
         return err_set(err, ERR_UNSUPPORTED, "", "%s%s%s is read-only", k->reg.name,
-                       text_if(k->has_field, "."), k->has_field ? k->field.name : "");
-    ret = k->has_field ? write_field(k, v, err) : write_value(k, v, err);
+                       text_if(k->has_field, "."), text_if(k->has_field, k->field.name));
+    if (k->has_field)
+        ret = write_field(k, v, err);
+    else
+        ret = write_value(k, v, err);
     if (ret < 0)
         return ret;
     if (may_read(k, &(struct err){ 0 }) == 0)

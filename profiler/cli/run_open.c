@@ -33,8 +33,9 @@ static int attach_target(struct run *r, struct err *err)
     }
     if (ret < 0 && err)
         *err = why;
-    const char *remark =
-        ret == 0 && r->target->ops->remark ? r->target->ops->remark(r->target) : NULL;
+    const char *remark = NULL;
+    if (ret == 0 && r->target->ops->remark)
+        remark = r->target->ops->remark(r->target);
     if (remark)
         run_found(r, "%s", remark);
     return ret;
@@ -78,7 +79,7 @@ static int open_all(struct run *r, struct err *err)
         ret = attach_target(r, err);
     if (ret >= 0)
         run_link_after(r);
-    return ret < 0 ? ret : 0;
+    return MIN(ret, 0);
 }
 
 static void close_all(struct run *r)

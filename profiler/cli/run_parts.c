@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 #include "profiler/cli/marks_file.h"
@@ -31,7 +32,7 @@ static int decide_profile(struct run *r, struct err *err)
     int ret = useless_run(&r->set, err);
     if (ret < 0)
         return ret;
-    r->set.rate_hz = r->set.rate_hz ? r->set.rate_hz : SAMPLE_RATE_DEFAULT;
+    r->set.rate_hz = EITHER(r->set.rate_hz, (unsigned)SAMPLE_RATE_DEFAULT);
     if (was_asked(r, SET_PASSES) && !r->set.sample && (!*r->set.start || r->set.nstops == 0) &&
         r->profile)
         return err_set(err, ERR_USAGE, "add --start A and --stop B",
@@ -67,7 +68,7 @@ static int open_symbols(struct run *r, struct err *err)
         return err_set(err, ERR_USAGE, "name the ELF that runs on this board",
                        "%s is not a program for the %s", r->set.elf, r->part->name);
     char *real = realpath(r->set.elf, NULL);
-    snprintf(r->elf_path, sizeof r->elf_path, "%s", real ? real : r->set.elf);
+    snprintf(r->elf_path, sizeof r->elf_path, "%s", text_or(real, r->set.elf));
     free(real);
     ret = part_prepare_symbols(r->symbols, r->part->name, err);
     if (ret >= 0)
@@ -91,15 +92,17 @@ static int resolve_range(struct run *r, const char *option, const char *text,
         if (symbols_parse(r->symbols, low, &out->low, NULL) < 0 ||
             symbols_parse(r->symbols, colon + 1, &out->high, NULL) < 0)
             continue;
-        return out->low < out->high ? 0
-                                    : err_set(err, ERR_USAGE, "the lower address first",
-                                              "%s: %s is an empty range", option, text);
+        if (out->low >= out->high)
+            return err_set(err, ERR_USAGE, "the lower address first", "%s: %s is an empty range",
+                           option, text);
+        return 0;
     }
     const char *colon = strchr(text, ':');
     if (colon && colon[1] != ':') { /* which of the two is it? */
         snprintf(low, sizeof low, "%.*s", (int)(colon - text), text);
         int ret = symbols_parse(r->symbols, low, &out->low, err);
-        ret = ret == 0 ? symbols_parse(r->symbols, colon + 1, &out->high, err) : ret;
+        if (ret == 0)
+            ret = symbols_parse(r->symbols, colon + 1, &out->high, err);
         if (ret == -ERR_NOT_FOUND)
             return err_prefix(err, ret, option);
     }
@@ -113,7 +116,9 @@ static int resolve_code(struct run *r, const char *text, struct trace_range *out
     uint64_t at;
     struct err own = { .code = ERR_OK };
     int ret = symbols_parse(r->symbols, text, &at, &own);
-    long f = ret < 0 ? -1 : symbols_find(r->symbols, at);
+    long f = -1;
+    if (ret >= 0)
+        f = symbols_find(r->symbols, at);
     if (f >= 0) {
         const struct symbol_function *fn = symbols_function(r->symbols, (size_t)f);
         *out = (struct trace_range){ fn->low, fn->high };
@@ -152,11 +157,11 @@ static int resolve_settings(struct run *r, struct trace_config *t, struct err *e
     if (ret == 0)
         ret = useless_ratio(&r->set, r->part, r->counter, err);
     if (r->set.sample) { /* what the conf file says of traces does not hold */
-        *t = (struct trace_config){ .image = r->symbols ? symbols_image(r->symbols) : NULL };
+        *t = (struct trace_config){ .image = run_image(r) };
         return ret;
     }
     *t = (struct trace_config){
-        .image = r->symbols ? symbols_image(r->symbols) : NULL,
+        .image = run_image(r),
         .has_start = *r->set.start != 0,
         .nstops = r->set.nstops,
         .counter = { r->counter[0], r->counter[1] },
@@ -165,7 +170,7 @@ static int resolve_settings(struct run *r, struct trace_config *t, struct err *e
         .irq_filter = r->set.irq_filter,
         .capture = r->set.capture,
         .lines = r->set.trace_lines,
-        .shinobi_routine = *r->set.shinobi_routine ? r->set.shinobi_routine : NULL,
+        .shinobi_routine = text_given(r->set.shinobi_routine),
         .ram_base = r->set.ram_base,
         .ram_bytes = r->set.ram_bytes,
     };
@@ -192,14 +197,15 @@ static int resolve_settings(struct run *r, struct trace_config *t, struct err *e
     if (ret >= 0 && t->image)
         ret = find_tasks_by_stack(r, t, err);
     t->tasks = r->tasks;
-    return ret < 0 ? ret : 0;
+    return MIN(ret, 0);
 }
 
 static struct profile_counter counter_of(const struct run *r, int i)
 {
     const struct counter_event *e = part_counter(r->part, r->counter[i]);
-    return e ? (struct profile_counter){ e->code, e->name, e->unit }
-             : (struct profile_counter){ 0 };
+    if (!e)
+        return (struct profile_counter){ 0 };
+    return (struct profile_counter){ e->code, e->name, e->unit };
 }
 
 static void fill_header(struct run *r, const struct trace_config *t)
@@ -219,7 +225,7 @@ static void fill_header(struct run *r, const struct trace_config *t)
         .start = t->start,
         .nstops = t->nstops,
         .irq_filter = t->irq_filter,
-        .max_passes = r->set.sample ? 0 : r->set.passes,
+        .max_passes = number_if(!r->set.sample, r->set.passes),
         .address_cached = r->part->cache_by_address,
         .canonical_mask = r->part->canonical_mask,
     };
@@ -311,7 +317,9 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
                        r->part->name);
     if (!r->set.sample && !r->target->ops->trace)
         return r->profile ? has_trace(r, err) : 0;
-    int ret = r->set.sample ? 0 : has_trace(r, err);
+    int ret = 0;
+    if (!r->set.sample)
+        ret = has_trace(r, err);
     if (ret < 0)
         return ret;
     fill_header(r, trace);
@@ -339,7 +347,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     ret = open_files(r, err);
     const char *record = r->rotation.path ? r->rotation.name : r->set.record;
     if (ret == 0)
-        ret = capture_open(&r->capture, r->symbols, &r->header, *record ? record : NULL, err);
+        ret = capture_open(&r->capture, r->symbols, &r->header, text_given(record), err);
     if (ret == 0)
         outputs_tell_kept(r->cli, &r->capture);
     if (r->set.trace_lines) {
@@ -382,13 +390,17 @@ static int open_parts(struct run *r, struct trace_config *trace, struct err *err
         ret = outputs_check(&r->set, NULL, err);
     if (ret == 0)
         ret = resolve_settings(r, trace, err);
-    return ret == 0 ? run_open(r, err) : ret;
+    if (ret == 0)
+        ret = run_open(r, err);
+    return ret;
 }
 
 int run_board_parts(struct run *r, struct trace_config *trace, struct err *err)
 {
     int ret = begin_parts(r, err);
-    return ret == 0 ? open_parts(r, trace, err) : ret;
+    if (ret == 0)
+        ret = open_parts(r, trace, err);
+    return ret;
 }
 
 int run_parts(struct run *r, struct err *err)
@@ -399,5 +411,7 @@ int run_parts(struct run *r, struct err *err)
         ret = decide_profile(r, err);
     if (ret == 0)
         ret = open_parts(r, &trace, err);
-    return ret == 0 ? open_profile(r, &trace, err) : ret;
+    if (ret == 0)
+        ret = open_profile(r, &trace, err);
+    return ret;
 }

@@ -34,7 +34,8 @@ void run_top_begin(struct run *r)
                  *where ? "terminal" : "feed to show (--http)");
         return;
     }
-    where += strncmp(where, socket, sizeof socket - 1) == 0 ? sizeof socket - 1 : 0;
+    if (strncmp(where, socket, sizeof socket - 1) == 0)
+        where += sizeof socket - 1;
     struct top_config cfg = { .loop = &r->loop,
                               .out = r->cli->out,
                               .token = r->serve.token,

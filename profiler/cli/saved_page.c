@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/buffer.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/input.h"
 #include "profiler/cli/serve_state.h"
@@ -45,9 +46,8 @@ static int by_weight(const void *a, const void *b, void *ctx)
     const struct feed_function *f = ctx;
     const struct profile_function *x = &f[*(const uint32_t *)a].is,
                                   *y = &f[*(const uint32_t *)b].is;
-    if (x->c1_children != y->c1_children)
-        return x->c1_children < y->c1_children ? 1 : -1;
-    return (y->hits > x->hits) - (y->hits < x->hits);
+    int d = COMPARE(y->c1_children, x->c1_children);
+    return EITHER(d, COMPARE(y->hits, x->hits));
 }
 
 static void write_function(struct saving *s, uint32_t id, const struct program_code *code,

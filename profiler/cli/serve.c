@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/serve_token.h"
 #include "profiler/feed/timeline.h"
@@ -48,7 +49,7 @@ static uint64_t fold_wait_ns(const struct serve *s, uint64_t now_ns)
     /* at multiples of the interval, where readers are due */
     uint64_t due =
         MAX((s->folded_ns / interval + 1) * interval, s->folded_ns + feed_pause_ns(s->feed));
-    return due > now_ns ? due - now_ns : 0;
+    return EXCESS(due, now_ns);
 }
 
 static void schedule_turn(struct serve *s, uint64_t now_ns);
@@ -261,7 +262,9 @@ static int get_token(struct serve *s, struct err *err)
     if (s->cfg.token_file && *s->cfg.token_file)
         return token_read(s->cfg.token_file, s->token, err);
     s->token_made = is_exposed(s);
-    return s->token_made ? token_make(s->token, err) : 0;
+    if (!s->token_made)
+        return 0;
+    return token_make(s->token, err);
 }
 
 /* The names of this server for the guard: the addresses that were bound, but for wildcards. */
@@ -269,7 +272,7 @@ static void fill_rules(struct serve *s, struct guard_rules *rules)
 {
     size_t n;
     const struct net_listener *l = door_listeners(s->door, &n);
-    *rules = (struct guard_rules){ .port = l[0].port, .token = *s->token ? s->token : NULL };
+    *rules = (struct guard_rules){ .port = l[0].port, .token = text_given(s->token) };
     for (size_t i = 0; i < n && !*l[i].path; i++) {
         snprintf(s->bound[i], sizeof s->bound[i], "%.*s",
                  (int)(strrchr(l[i].name, ':') - l[i].name), l[i].name);
@@ -294,7 +297,7 @@ static int open_service(struct serve *s, struct err *err)
                        owner_lines, monotonic_ns, owner_work, log_line, owner_code },
             .rules = rules,
             .version = s->cfg.version,
-            .page = s->cfg.page && *s->cfg.page ? s->cfg.page : NULL,
+            .page = text_given(s->cfg.page),
         },
         &s->api, err);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "probe/base/list.h"
+#include "probe/base/util.h"
 #include "profiler/feed/http_guard.h"
 
 enum { MAX_SILENT = 256, SILENT_S = 10 };
@@ -162,7 +163,7 @@ int door_open(const struct door_config *cfg, const char *address, unsigned defau
         return err_set(err, ERR_NOMEM, "close other programs", "feed: out of memory");
     d->cfg = *cfg;
     int ret = net_listen(address, default_port, d->listener, err);
-    d->n = ret < 0 ? 0 : (size_t)ret;
+    d->n = (size_t)MAX(ret, 0);
     for (size_t i = 0; ret >= 0 && i < d->n; i++) {
         if (uv_poll_init(cfg->loop, &d->poll[i], d->listener[i].fd) < 0) {
             ret = err_set(err, ERR_IO, "raise the limit on open files (ulimit -n)",

@@ -2,12 +2,28 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/serve_state.h"
 #include "profiler/cli/view.h"
 
 static const uint64_t second_ns = 1000000000;
+
+/* What is seen of the profile; all zero without one. */
+static struct pump_view view_of(struct run *r)
+{
+    if (!r->has_pump)
+        return (struct pump_view){ 0 };
+    return pump_look(&r->pump);
+}
+
+static unsigned count_sessions(const struct run *r)
+{
+    if (!r->server)
+        return 0;
+    return gdb_server_sessions(r->server);
+}
 
 /* ---- state objects ---- */
 
@@ -105,17 +121,17 @@ static void tell_others(struct run *r, const struct pump_view *v, struct feed *f
     struct target_wire wire = r->wire.seen;
     pthread_mutex_unlock(&r->wire.lock);
     state_number(j, "damaged", wire.damaged);
-    state_number(j, "clock_hz", wire.hz ? wire.hz : r->found_hz);
+    state_number(j, "clock_hz", EITHER(wire.hz, r->found_hz));
     state_end(&o, f, FEED_ADAPTER);
     j = state_begin(&o);
-    state_number(j, "sessions", r->server ? gdb_server_sessions(r->server) : 0);
+    state_number(j, "sessions", count_sessions(r));
     state_text(j, "address", r->server ? gdb_server_describe(r->server) : NULL);
     state_end(&o, f, FEED_GDB);
 }
 
 static double ring_fill(const struct trace_status *s)
 {
-    return s->ring_bytes ? (double)s->ring_used / s->ring_bytes : 0;
+    return ratio_or_0(s->ring_used, s->ring_bytes);
 }
 
 static double queue_fill(struct run *r)
@@ -133,7 +149,7 @@ static void log_stop(struct run *r, const struct pump_view *v)
     if (halted && !r->was_halted) {
         symbols_describe(r->symbols, v->stop.pc, where, sizeof where);
         snprintf(text, sizeof text, "the program stopped at %s%s%s", where,
-                 *v->stop.text ? ": " : "", v->stop.text);
+                 text_if(*v->stop.text, ": "), v->stop.text);
         serve_note(&r->serve, "stop", text);
     }
     r->was_halted = halted;
@@ -154,7 +170,7 @@ static void source_of(struct run *r, struct feed_source *from)
 static void run_source(void *ctx, struct feed *f, struct feed_source *from, struct feed_moment *now)
 {
     struct run *r = ctx;
-    struct pump_view v = r->has_pump ? pump_look(&r->pump) : (struct pump_view){ 0 };
+    struct pump_view v = view_of(r);
     if (v.away && !r->away_ms) {
         r->away_ms = now->wall_ms;
         r->away_ns = uv_hrtime();
@@ -178,7 +194,7 @@ static void run_source(void *ctx, struct feed *f, struct feed_source *from, stru
 static void run_facts(void *ctx, struct http_facts *out)
 {
     struct run *r = ctx;
-    struct pump_view v = r->has_pump ? pump_look(&r->pump) : (struct pump_view){ 0 };
+    struct pump_view v = view_of(r);
     *out = (struct http_facts){
         .phase = phase_of(r, &v),
         .profiling = r->phase == RUN_PROFILING || r->phase == RUN_ENDING,
@@ -190,14 +206,14 @@ static void run_facts(void *ctx, struct http_facts *out)
         .gaps = v.gaps,
         .slow_down = live_slowdown(&v).times,
         .board_ns = v.trace.time.board_ns,
-        .host_ns = (r->end_ns ? r->end_ns : uv_hrtime()) - r->begin_ns,
+        .host_ns = EITHER(r->end_ns, uv_hrtime()) - r->begin_ns,
         .wire_bits = v.trace.wire_bits,
         .ring_fill = ring_fill(&v.trace),
         .queue_fill = queue_fill(r),
-        .gdb_sessions = r->server ? gdb_server_sessions(r->server) : 0,
+        .gdb_sessions = count_sessions(r),
         .target = r->part->name,
         .probe = r->probe->name,
-        .elf = *r->elf_path ? r->elf_path : NULL,
+        .elf = text_given(r->elf_path),
         .counter = { r->header.counter[0].name, r->header.counter[1].name },
         .record = r->capture.recording ? r->set.record : NULL,
     };
@@ -339,7 +355,9 @@ static int to_worker(struct run *r, enum http_do what, const struct run_change *
         (struct worker_job){ .run = command_on_worker, .done = command_done, .ctx = r };
     int ret = worker_post(r->worker, &r->command.job, err);
     r->command.busy = ret == 0;
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
 static int mark_run(struct run *r, const char *name, struct err *err)
@@ -375,9 +393,14 @@ static int change_trace(struct run *r, const struct http_command *c, struct http
     if (r->set.sample)
         return err_set(err, ERR_UNSUPPORTED, "start it without --sample",
                        "samples have no counters, and no start and stop points");
-    int ret = c->what == HTTP_COUNTERS ? run_change_counters(r, counter, &change, err)
-                                       : run_change_points(r, c, &change, err);
-    return ret < 0 ? ret : to_worker(r, c->what, &change, ticket, err);
+    int ret;
+    if (c->what == HTTP_COUNTERS)
+        ret = run_change_counters(r, counter, &change, err);
+    else
+        ret = run_change_points(r, c, &change, err);
+    if (ret < 0)
+        return ret;
+    return to_worker(r, c->what, &change, ticket, err);
 }
 
 static int control_run(void *ctx, const struct http_command *c, struct http_ticket *ticket,
@@ -420,7 +443,9 @@ int run_serve(struct run *r, struct err *err)
     if (strcmp(r->set.http, "off") == 0)
         return 0;
     /* a bridge without a program has no capture: readers get an empty tree */
-    int ret = r->capture.tree ? 0 : capture_open(&r->capture, NULL, &r->header, NULL, err);
+    int ret = 0;
+    if (!r->capture.tree)
+        ret = capture_open(&r->capture, NULL, &r->header, NULL, err);
     if (ret < 0)
         return ret;
     ret = serve_start(

@@ -1,5 +1,6 @@
 #include "profiler/cli/serve_state.h"
 
+#include "probe/base/choice.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/parts.h"
 #include "profiler/feed/listing.h"
@@ -34,7 +35,7 @@ void state_end(struct state_object *o, struct feed *f, enum feed_object which)
 
 void state_text(struct json_writer *j, const char *key, const char *value)
 {
-    json_member_string(j, key, value && *value ? value : NULL);
+    json_member_string(j, key, text_given(value));
 }
 
 void state_number(struct json_writer *j, const char *key, uint64_t value)

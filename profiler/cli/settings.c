@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/base/util.h"
 #include "profiler/cli/conf.h"
 #include "profiler/cli/project.h"
 #include "profiler/cli/setting_row.h"
@@ -173,5 +174,5 @@ int settings_read(struct settings *s, const struct opt *opts, int argc, char **a
         ret = settings_set(s, SET_PROBE, ORIGIN_ENV, probe_env, err);
     if (ret >= 0 && !s->help)
         ret = read_conf(s, err);
-    return ret < 0 ? ret : 0;
+    return MIN(ret, 0);
 }

@@ -34,8 +34,9 @@ static int read_text(const struct setting_value *v, struct err *err)
 static int read_flag(const struct setting_value *v, struct err *err)
 {
     int at = 1;
-    int ret =
-        v->text ? opt_word(v->row->name, v->text, "no yes off on 0 1 false true", &at, err) : 0;
+    int ret = 0;
+    if (v->text)
+        ret = opt_word(v->row->name, v->text, "no yes off on 0 1 false true", &at, err);
     if (ret == 0)
         *(bool *)member_of(v) = at & 1;
     return ret;
@@ -80,7 +81,9 @@ static int read_ranges(const struct setting_value *v, struct err *err)
 static int read_tree(const struct setting_value *v, struct err *err)
 {
     int at = 1;
-    int ret = v->text ? opt_word("tree", v->text, "no yes off on 0 1 false true up", &at, err) : 0;
+    int ret = 0;
+    if (v->text)
+        ret = opt_word("tree", v->text, "no yes off on 0 1 false true up", &at, err);
     if (ret < 0)
         return ret;
     v->s->tree_up = at == 8;
@@ -155,7 +158,9 @@ static int read_speed(const struct setting_value *v, struct err *err)
     char hint[64];
     bool bare = strspn(v->text, "0123456789") == strlen(v->text);
     v->s->speed_auto = !strcmp(v->text, "auto");
-    int ret = v->s->speed_auto ? 0 : opt_hz("speed", v->text, &hz, err);
+    int ret = 0;
+    if (!v->s->speed_auto)
+        ret = opt_hz("speed", v->text, &hz, err);
     if (ret == -ERR_USAGE && err)
         snprintf(err->hint, sizeof err->hint,
                  "10M, 500k, 1000000 (hertz), or auto: as fast as the wires allow");
@@ -245,7 +250,8 @@ static int read_bits(const struct setting_value *v, unsigned *bits, struct err *
     for (char *word = ret < 0 ? NULL : strtok_r(list, ",", &rest); word && ret == 0;
          word = strtok_r(NULL, ",", &rest)) {
         ret = opt_word(v->row->name, word, v->row->words, &at, err);
-        found |= ret == 0 ? 1u << at : 0;
+        if (ret == 0)
+            found |= 1u << at;
     }
     if (ret == 0 && !found)
         return err_set(err, ERR_USAGE, v->row->words, "%s: no word", v->row->name);

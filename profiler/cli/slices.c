@@ -4,15 +4,18 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 static const uint64_t pause_ns = 1000000000;
 
 int slices_open(struct slices *s, const char *path, unsigned on, struct err *err)
 {
-    *s = (struct slices){ .path = path, .on = on ? on : SLICE_DEFAULT };
+    *s = (struct slices){ .path = path, .on = EITHER(on, (unsigned)SLICE_DEFAULT) };
     s->ring = malloc(SLICE_EVENTS * sizeof *s->ring);
-    return s->ring ? 0 : err_set(err, ERR_NOMEM, "close other programs", "slice: out of memory");
+    if (!s->ring)
+        return err_set(err, ERR_NOMEM, "close other programs", "slice: out of memory");
+    return 0;
 }
 
 static unsigned cause_of(const struct event *e)
@@ -68,7 +71,9 @@ static int write_ring(struct recording_writer *w, const struct slices *s, struct
     size_t from = s->fed > SLICE_EVENTS ? s->fed % SLICE_EVENTS : 0;
     size_t n = MIN(s->fed, (uint64_t)SLICE_EVENTS);
     int ret = recording_write(w, s->ring + from, n - from, err);
-    return ret == 0 && from ? recording_write(w, s->ring, from, err) : ret;
+    if (ret == 0 && from)
+        ret = recording_write(w, s->ring, from, err);
+    return ret;
 }
 
 int slices_write(struct slices *s, const struct recording_header *h,
