@@ -34,7 +34,8 @@ struct command {
 
 extern const struct command command_run, command_report, command_convert, command_events,
     command_list, command_doctor, command_decode, command_disasm, command_graph, command_dump,
-    command_trust, command_top, command_view, command_annotate, command_diff, command_stat;
+    command_trust, command_top, command_view, command_annotate, command_diff, command_stat,
+    command_optimize;
 
 /* command_help - usage, summary, options, text. */
 void command_help(const struct command *c, FILE *out);

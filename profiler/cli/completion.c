@@ -70,14 +70,19 @@ static void add_readers(char *words)
 }
 
 /* By the option's name: the same in every command. A test gives each word to the program. */
-static void words_of(const struct completion *c, const char *name, char *words)
+static void words_of(const struct completion *c, const struct opt *o, char *words)
 {
+    const char *name = o->name;
     static void (*const more[])(const struct completion *c, char *words) = {
         [OFFER_PROBES] = add_probes, [OFFER_PARTS] = add_targets, [OFFER_EVENTS] = add_events
     };
     const struct setting_row *row = setting_named(name);
-    if (!strcmp(name, "format")) /* of decode, which no run has */
-        strcpy(words, "lines pdo-bytes dbgtb edges vcd sr raw");
+    bool of_order = o->arg && !strcmp(o->arg, "ORDER"); /* of optimize; else of decode */
+    if (!strcmp(name, "format"))
+        strcpy(words, of_order ? "ld ld-insert ld-order lld gold lor"
+                               : "lines pdo-bytes dbgtb edges vcd sr raw");
+    if (!strcmp(name, "algorithm"))
+        strcpy(words, "cpho ph c3");
     if (!strcmp(name, "value")) /* of convert */
         strcpy(words, "hits c1 c2");
     if (!strcmp(name, "to"))
@@ -95,7 +100,7 @@ enum completion_kind completion_value(const struct completion *c, const struct o
     *words = 0;
     if (!opt_takes_value(o))
         return COMPLETION_NONE;
-    words_of(c, o->name, words);
+    words_of(c, o, words);
     if (*words)
         return COMPLETION_WORDS;
     bool file = !strcmp(o->arg, "F") || !strncmp(o->arg, "F.", 2) || !strcmp(o->arg, "E") ||

@@ -43,10 +43,10 @@ static const struct command command_help_cmd = {
     run_help,
 };
 static const struct command *const commands[] = {
-    &command_run,   &command_top,     &command_view,     &command_report, &command_annotate,
-    &command_stat,  &command_diff,    &command_convert,  &command_decode, &command_disasm,
-    &command_graph, &command_dump,    &command_events,   &command_list,   &command_doctor,
-    &command_trust, &command_version, &command_help_cmd,
+    &command_run,      &command_top,   &command_view,    &command_report,   &command_annotate,
+    &command_optimize, &command_stat,  &command_diff,    &command_convert,  &command_decode,
+    &command_disasm,   &command_graph, &command_dump,    &command_events,   &command_list,
+    &command_doctor,   &command_trust, &command_version, &command_help_cmd,
 };
 
 void command_help(const struct command *c, FILE *out)

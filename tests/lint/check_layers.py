@@ -39,6 +39,8 @@ AREAS = {
     "profiler/core/": CORE,
     "profiler/profile/": PROFILE,
     "profiler/views/": PROFILE + ["profiler/views/"],
+    # neither files nor a board
+    "profiler/analyses/": PROFILE + ["profiler/analyses/"],
     # the feed knows no board and no event loop
     "profiler/feed/": PROFILE + ["profiler/views/", "profiler/feed/", "profiler/page/"],
     "profiler/page/": COMMON + ["profiler/page/"],
@@ -90,12 +92,13 @@ STAIRS = {
                       "follow_frame follow", "http_guard", "http_bytes", "http_query", "gzip", "http_fail", "http_stream", "http_answer", "http", "http_lines", "http_raw", "http_readers",
                       "http_command", "timeline_follow timeline", "http_timeline", "http_metrics", "http_static", "listing", "source_text", "function",
                       "http_call", "http_jobs", "http_states", "http_figures", "http_api"],
+    "profiler/analyses": ["link_map", "order_check", "order_edges", "order_take", "order_make", "order_write"],
     # the completions stand on one step: they call each other
     "profiler/cli": ["boards", "parts", "marks_file", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture", "rotation", "replay", "slices",
                      "live_text", "live", "progress", "top_text", "top_rows", "top_columns", "top_view top_keys", "top_screen", "top_source", "top_run", "serve_door", "serve_token", "serve", "serve_state", "notes", "outputs", "input_url", "input", "view_file", "view_feed", "saved_page", "explain", "doctor_adapter", "doctor_wire", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
                      "run_link", "run_open", "run_parts", "run_ask", "run_change", "run_monitor_points", "run_monitor_reg", "run_monitor", "run_result", "run_events", "run_save", "run_top", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
-                     "cmd_top", "report_marks", "cmd_report", "annotate", "cmd_annotate", "cmd_diff", "cmd_stat", "buckets", "cmd_convert", "cmd_decode", "cmd_disasm", "cmd_graph",
+                     "cmd_top", "report_marks", "cmd_report", "annotate", "cmd_annotate", "cmd_diff", "optimize_view", "cmd_optimize", "cmd_stat", "buckets", "cmd_convert", "cmd_decode", "cmd_disasm", "cmd_graph",
                      "cmd_dump", "cmd_events", "cmd_list", "cmd_doctor", "cmd_trust", "cmd_view", "main"],
 }
 # Not in every build.

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 
-from common import Folder, MISSION, PROBEPROF, PROFEXAM, main, run, start
+from common import Folder, MISSION, PROBEPROF, PROFEXAM, SOURCE, main, run, start
 
 MARKS = "# of this test\ntag GetNewNode\nrename MallocNode = node memory\n"
 # What each option is given. A string is another file than the base's: one whose program is not where it was.
@@ -25,12 +25,14 @@ CONVERT = {"output": ["new.file"], "value": ["hits"], "range": ["0x0C010000..0x0
            "nfunc": ["3"],
            "elf": (["p.elf"], ORPHAN)}
 DIFF = {"fail-if": ["slower"], "limit": ["1"], "json": []}
+OPTIMIZE = {"map": ["p.map"], "output": ["new.ld"], "format": ["lor"], "algorithm": ["c3"], "include": ["Node$"], "exclude": ["^main$"], "hits": [">=2"], "cache": ["512,32,1"],
+            "marks": ["group.marks"], "elf": (["p.elf"], ORPHAN), "json": []}
 GRAPH = {"dot": [], "json": []}
 TOP = {"interval": ["300ms"], "frames": ["2"], "rows": ["1"], "nodes": ["1"], "json": []}
 # Not asked for: --from repeats what the content says, or is refused; --to is in every base; --token-file is for another machine's bridge.
 SAYS = {"help", "from", "to", "token-file"}
 # What each base has anyway, and may be said.
-DEFAULTS = {("annotate", "both")}
+DEFAULTS = {("annotate", "both"), ("optimize", "map")}
 
 
 def options_of(verb):
@@ -58,7 +60,8 @@ class NoEffect(Folder):
         assert run(["report", "r.rec", "-o", "r.prf"], cwd=cls.made).returncode == 0
         os.mkdir(os.path.join(cls.made, "sources"))
         shutil.copy(os.path.join(PROFEXAM, "profexam.c"), os.path.join(cls.made, "sources"))
-        for name, text in (("probeprof.marks", MARKS), ("other.marks", "rename main = the other\nrename GetLastNode = last\ntag GetLastNode\ntag GetNewNode\n")):
+        shutil.copy(os.path.join(SOURCE, "tests", "cli", "e2e", "profexam.map"), os.path.join(cls.made, "p.map"))
+        for name, text in (("probeprof.marks", MARKS), ("group.marks", "group both = /^Ma?(in|lloc)/\nexclude main\n"), ("other.marks", "rename main = the other\nrename GetLastNode = last\ntag GetLastNode\ntag GetNewNode\n")):
             with open(os.path.join(cls.made, name), "w", encoding="utf-8") as f:
                 f.write(text)
 
@@ -119,6 +122,10 @@ class NoEffect(Folder):
     def test_annotate(self):
         bases = [[], ["--json"], ["--source"], ["--asm"], ["--source", "--json"], ["--asm", "--json"]]
         self.assertEqual(self.findings("annotate", ["r.rec"], bases, ANNOTATE), [])
+
+    def test_optimize(self):
+        bases = [["--map", "p.map"], ["--map", "p.map", "--json"], ["--map", "p.map", "-o", "other.ld"], ["--map", "p.map", "--algorithm", "ph"]]
+        self.assertEqual(self.findings("optimize", ["r.rec"], bases, OPTIMIZE), [])
 
     def test_convert(self):
         formats = re.findall(r"\w+", re.search(r"--to FORMAT((?:.*\n)+?) +(?:-\w, )?--", run(["help", "convert"]).stdout).group(1))

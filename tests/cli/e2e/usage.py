@@ -109,7 +109,7 @@ class Usage(Folder):
         kinds = {
             "unknown part": (2, [["--target", "x"], ["doctor", "--target", "x"], ["events", "--target", "x"]]),
             "no adapter driver": (2, [["--probe", "foo"], ["doctor", "--probe", "foo"]]),
-            "unknown option": (2, [[c, "--nonsense"] for c in ("run", "report", "decode", "disasm", "graph", "dump", "events", "list", "doctor", "trust", "top", "view", "version")]),
+            "unknown option": (2, [[c, "--nonsense"] for c in ("run", "report", "decode", "disasm", "graph", "dump", "events", "list", "doctor", "trust", "top", "view", "version", "optimize")]),
             "no symbol": (1, [["--elf", elf, "--start", "nosuch"], ["--elf", elf, "--no-patch", "nosuch"], ["disasm", elf, "nosuch"], ["graph", elf, "nosuch"], [*decode, motor, "--start", "nosuch"]]),
             "No such file": (1, [["--elf", "x"], ["doctor", "--elf", "x"], ["disasm", "x"], ["graph", "x"], [*decode, "x"], ["report", "x"], ["dump", "lines", "x"], ["trust", "x"],
                                  ["--conf", "x"], ["doctor", "--conf", "x"], ["--elf", elf, "--output", "x/y"], ["doctor", "--report", "x/y"]]),

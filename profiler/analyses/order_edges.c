@@ -1,0 +1,68 @@
+#include <stdlib.h>
+
+#include "probe/base/choice.h"
+#include "profiler/analyses/order_priv.h"
+
+/* Unit of each function of the profile that moves, or ORDER_NONE. */
+static uint32_t *units_of(const struct order_wish *w, const struct order *o)
+{
+    uint32_t *of = malloc((w->profile->nfunctions + 1) * sizeof *of);
+    for (size_t i = 0; of && i < w->profile->nfunctions; i++)
+        of[i] = ORDER_NONE;
+    for (size_t i = 0; of && i < o->nfunctions; i++)
+        if (o->function[i].why == ORDER_MOVES)
+            of[o->function[i].is - w->profile->functions] = o->function[i].unit;
+    return of;
+}
+
+static void add_edge(struct order *o, uint32_t caller, uint32_t callee, uint64_t hits)
+{
+    if (caller == ORDER_NONE || callee == ORDER_NONE || caller == callee || !hits)
+        return;
+    struct order_edge *e = &o->edge[o->nedges++];
+    *e = caller < callee ? (struct order_edge){ caller, callee, hits, 0 }
+                         : (struct order_edge){ callee, caller, 0, hits };
+}
+
+static int by_units(const void *a, const void *b)
+{
+    const struct order_edge *x = a, *y = b;
+    return EITHER(COMPARE(x->a, y->a), COMPARE(x->b, y->b));
+}
+
+static void merge_edges(struct order *o)
+{
+    size_t n = 0;
+    qsort(o->edge, o->nedges, sizeof *o->edge, by_units);
+    for (size_t i = 0; i < o->nedges; i++) {
+        if (!n || by_units(&o->edge[n - 1], &o->edge[i]) != 0) {
+            o->edge[n++] = o->edge[i];
+            continue;
+        }
+        o->edge[n - 1].ab += o->edge[i].ab;
+        o->edge[n - 1].ba += o->edge[i].ba;
+    }
+    o->nedges = n;
+}
+
+int order_take_edges(const struct order_wish *w, struct order *o, struct err *err)
+{
+    const struct profile *p = w->profile;
+    uint32_t *of = units_of(w, o);
+    o->edge = calloc(p->nnodes + p->ncalls + 1, sizeof *o->edge);
+    if (!of || !o->edge) {
+        free(of);
+        return err_set(err, ERR_NOMEM, "close other programs", "optimize: out of memory");
+    }
+    for (size_t i = 0; i < p->nnodes; i++) {
+        const struct profile_node *n = &p->nodes[i];
+        if (n->parent != PROFILE_NO_PARENT)
+            add_edge(o, of[p->nodes[n->parent].function], of[n->function], n->hits);
+    }
+    for (size_t i = 0; i < p->ncalls; i++)
+        if (p->calls[i].caller != PROFILE_NO_PARENT)
+            add_edge(o, of[p->calls[i].caller], of[p->calls[i].callee], p->calls[i].hits);
+    merge_edges(o);
+    free(of);
+    return 0;
+}
