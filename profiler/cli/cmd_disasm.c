@@ -27,6 +27,7 @@ struct disasm {
     const struct part *part;
     uint64_t low, high; /* [low, high); both 0: all code */
     FILE *out;
+    struct text_sink sink;
     struct json_writer writer;
     uint64_t shown;
 };
@@ -215,8 +216,8 @@ static void show_section(struct disasm *d, const struct image_section *s, uint64
 static int show_range(struct disasm *d, struct err *err)
 {
     const struct image *im = symbols_image(d->syms);
-    struct text_sink sink = file_sink(d->out);
-    d->writer = (struct json_writer){ .out = &sink };
+    d->sink = file_sink(d->out);
+    d->writer = (struct json_writer){ .out = &d->sink };
     if (d->json) {
         json_write_object(&d->writer, false);
         json_member_string(&d->writer, "schema", "probeprof.disasm/1");
