@@ -97,6 +97,7 @@ static void end_loss(struct ctf *w, const struct span_event *e)
     add_number(&w->events, w->now - w->begin, 8);
     add_number(&w->events, e->lost, 8);
     add_flag(w, e->flags & SPAN_BOUND);
+    add_flag(w, e->flags & SPAN_DOUBTFUL);
     add_counts(w, e);
     w->discarded += e->lost;
     write_packet(w);
@@ -265,7 +266,7 @@ static void add_events(struct ctf *w, struct buffer *b)
     add_event(b, CTF_END, "end", text);
     snprintf(text, sizeof text,
              "        enum cause cause;\n        uint64_t lasted_ns;\n        uint64_t events;\n   "
-             "     uint8_t at_most;\n%s",
+             "     uint8_t at_most;\n        uint8_t doubtful;\n%s",
              counts);
     add_event(b, CTF_LOST, "lost", text);
     add_event(b, CTF_MARK, "mark", "        string what;\n");

@@ -410,7 +410,7 @@ class Ctf(Said, Folder):
         elif kind == "lost":
             trace.at(at)
             span = Span(GAPS, f["cause"], at - f["lasted_ns"], None)
-            span.end, span.said = at, {k: f[k] for k in ("c1", "c2") if k in f} | {"lost": f["events"], "at_most": bool(f["at_most"])}
+            span.end, span.said = at, {k: f[k] for k in ("c1", "c2") if k in f} | {"lost": f["events"], "at_most": bool(f["at_most"])} | ({"doubtful": True} if f["doubtful"] else {})
             trace.spans.append(span)
         else:
             trace.mark(f["what"], at)
