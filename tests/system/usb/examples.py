@@ -64,6 +64,7 @@ def prepare(folder):
         os.mkdir(d)
         shutil.copy(os.path.join(tutorial, "profexam.elf"), os.path.join(d, "game.elf"))
     shutil.copy(os.path.join(tutorial, "profexam.elf"), project)
+    shutil.copy(os.path.join(SOURCE, "tests", "cli", "e2e", "profexam.map"), os.path.join(project, "game.map"))
     shutil.copy(os.path.join(SOURCE, "docs", "examples", "motor", "motor.elf"), project)
     with open(os.path.join(project, "probeprof.conf"), "w", encoding="ascii") as f:
         f.write("[probeprof]\nprobe = sim:sh7750\nelf = profexam.elf\nload = yes\n")
