@@ -7,6 +7,7 @@
 
 #include "probe/base/array.h"
 #include "probe/base/choice.h"
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "profiler/core/file_atomic.h"
 
@@ -303,13 +304,9 @@ void link_map_fini(struct link_map *m)
 
 const struct link_section *link_map_at(const struct link_map *m, uint64_t addr)
 {
-    size_t low = 0, high = m->nsections;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (m->section[mid].addr + (m->section[mid].size - 1) < addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < m->nsections && addr >= m->section[low].addr ? &m->section[low] : NULL;
+    const struct link_section *s = m->section;
+    size_t at = PARTITION_POINT(m->nsections, i, s[i].addr + (s[i].size - 1) < addr);
+    if (at == m->nsections || addr < s[at].addr)
+        return NULL;
+    return &s[at];
 }

@@ -3,7 +3,13 @@
 #include <string.h>
 
 #include "probe/base/choice.h"
+#include "probe/base/range.h"
 #include "profiler/analyses/order_priv.h"
+
+int order_no_memory(struct err *err)
+{
+    return err_set(err, ERR_NOMEM, "close other programs", "optimize: out of memory");
+}
 
 static int other_link(struct err *err, const char *name, uint64_t map, uint64_t elf)
 {
@@ -47,15 +53,8 @@ static int by_linkage(const void *a, const void *b)
 static size_t named_functions(const struct symbol_function *const *f, size_t n, const char *name,
                               size_t *low)
 {
-    size_t high = n, count = 0;
-    *low = 0;
-    while (*low < high) {
-        size_t mid = *low + (high - *low) / 2;
-        if (strcmp(f[mid]->linkage, name) < 0)
-            *low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t count = 0;
+    *low = PARTITION_POINT(n, i, strcmp(f[i]->linkage, name) < 0);
     while (*low + count < n && !strcmp(f[*low + count]->linkage, name))
         count++;
     return count;
@@ -82,7 +81,7 @@ int order_check_map(const struct link_map *m, const struct symbols *syms, struct
         return ret;
     const struct symbol_function **f = calloc(n + 1, sizeof *f);
     if (!f)
-        return err_set(err, ERR_NOMEM, "close other programs", "optimize: out of memory");
+        return order_no_memory(err);
     for (size_t i = 0; i < n; i++)
         f[i] = symbols_function(syms, i);
     qsort(f, n, sizeof *f, by_linkage);

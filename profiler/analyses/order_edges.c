@@ -52,7 +52,7 @@ int order_take_edges(const struct order_wish *w, struct order *o, struct err *er
     o->edge = calloc(p->nnodes + p->ncalls + 1, sizeof *o->edge);
     if (!of || !o->edge) {
         free(of);
-        return err_set(err, ERR_NOMEM, "close other programs", "optimize: out of memory");
+        return order_no_memory(err);
     }
     for (size_t i = 0; i < p->nnodes; i++) {
         const struct profile_node *n = &p->nodes[i];

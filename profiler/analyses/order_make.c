@@ -27,11 +27,6 @@ uint64_t order_append(const struct order *o, uint64_t size, uint32_t u)
     return ((size + align - 1) & -(uint64_t)align) + o->unit[u].size;
 }
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_NOMEM, "close other programs", "optimize: out of memory");
-}
-
 static void chains_fini(struct chains *c)
 {
     free(c->of);
@@ -346,5 +341,5 @@ int order_make(struct order *o, enum order_algorithm how, struct err *err)
     qsort(o->edge, o->nedges, sizeof *o->edge, by_calls);
     bool ok = chains_init(&c, o) && make[how](&c) && list_chains(o, &c, how == ORDER_C3);
     chains_fini(&c);
-    return ok ? 0 : no_memory(err);
+    return ok ? 0 : order_no_memory(err);
 }

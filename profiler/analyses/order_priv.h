@@ -8,6 +8,9 @@
  * map has them, and so are the functions that the map names. Returns 0, -ERR_FORMAT, -ERR_NOMEM. */
 int order_check_map(const struct link_map *m, const struct symbols *syms, struct err *err);
 
+/* order_no_memory - says that memory is out; -ERR_NOMEM. */
+int order_no_memory(struct err *err);
+
 /* order_take_edges - fills the edges, when units are chosen. Returns 0 or -ERR_NOMEM. */
 int order_take_edges(const struct order_wish *w, struct order *o, struct err *err);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/choice.h"
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "profiler/analyses/order_priv.h"
 
@@ -21,11 +22,6 @@ const char *order_why_text(enum order_why why)
         [ORDER_UNCHOSEN] = "not chosen",
     };
     return text[why];
-}
-
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_NOMEM, "close other programs", "optimize: out of memory");
 }
 
 /* ---- the sections that functions are in ---- */
@@ -70,7 +66,7 @@ static int take_functions(const struct order_wish *w, struct order *o, struct er
     const struct profile *p = w->profile;
     o->function = calloc(p->nfunctions + 1, sizeof *o->function);
     if (!o->function)
-        return no_memory(err);
+        return order_no_memory(err);
     for (size_t i = 0; i < p->nfunctions; i++) {
         const struct profile_function *f = &p->functions[i];
         if (!has_run(f))
@@ -176,7 +172,7 @@ static int make_units(const struct order_wish *w, struct order *o, struct err *e
     free(head);
     free(unit_of);
     free(name);
-    return ok ? 0 : no_memory(err);
+    return ok ? 0 : order_no_memory(err);
 }
 
 /* ---- what they are ---- */
@@ -189,17 +185,9 @@ static uint64_t align_up(uint64_t at, uint32_t align)
 /* How many of the program's functions begin in a section. */
 static size_t functions_in(const struct symbols *syms, const struct link_section *s)
 {
-    size_t low = 0, high = symbols_nfunctions(syms), n = 0;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (symbols_function(syms, mid)->low < s->addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    while (low < symbols_nfunctions(syms) && symbols_function(syms, low++)->low < s->addr + s->size)
-        n++;
-    return n;
+    size_t n = symbols_nfunctions(syms);
+    size_t from = PARTITION_POINT(n, i, symbols_function(syms, i)->low < s->addr);
+    return PARTITION_POINT(n, i, symbols_function(syms, i)->low < s->addr + s->size) - from;
 }
 
 static void describe_units(const struct order_wish *w, struct order *o)
@@ -323,7 +311,7 @@ static int choose_functions(const struct order_wish *w, struct order *o, struct 
 {
     bool *excluded = calloc(o->nfunctions + 1, 1), *included = calloc(o->nfunctions + 1, 1);
     bool *chosen = calloc(o->nunits + 1, 1);
-    int ret = excluded && included && chosen ? 0 : no_memory(err);
+    int ret = excluded && included && chosen ? 0 : order_no_memory(err);
     if (ret == 0)
         ret = match_pattern(o, "exclude", w->exclude, excluded, err);
     if (ret == 0)

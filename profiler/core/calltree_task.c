@@ -71,7 +71,6 @@ uint32_t task_root(struct calltree *t, uint64_t pc, const struct event *e)
     return tree_root(t, CALLTREE_FUNCTION, pc);
 }
 
-/* The frames up to the first handler, which is a root by itself. */
 /* The node of the same function, or block of it, below another parent. */
 static uint32_t same_node_below(struct calltree *t, uint32_t parent, uint32_t node)
 {
@@ -83,6 +82,7 @@ static uint32_t same_node_below(struct calltree *t, uint32_t parent, uint32_t no
     return block == CALLTREE_NONE ? below : block;
 }
 
+/* The frames up to the first handler, which is a root by itself. */
 void task_assign_stack(struct calltree *t)
 {
     struct stack *s = t->cur;

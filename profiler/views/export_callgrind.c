@@ -229,6 +229,10 @@ int export_callgrind(const struct profile *p, const struct report_options *o,
     const size_t n_calls = MAX(p->nnodes, p->ncalls); /* one of them is 0 */
     struct callgrind g = { .p = p, .out = out, .columns = n - paths_counted(column, n) };
     (void)o;
+    if (!profile_knows(p, PROFILE_CHILDREN))
+        return err_set(err, ERR_UNSUPPORTED, "--to prof1 or gmon",
+                       "callgrind has what calls took with all that was called, which this "
+                       "profile's file does not tell");
     for (size_t i = 0; i < g.columns; i++)
         g.value[i] = column[n - g.columns + i].value;
     g.call = calloc(n_calls + 1, sizeof *g.call);
@@ -236,12 +240,7 @@ int export_callgrind(const struct profile *p, const struct report_options *o,
     g.level = calloc(p->nfunctions + 1, sizeof *g.level);
     g.named = calloc(p->nfunctions + 1, sizeof *g.named);
     int ret = 0;
-    if (!profile_knows(p, PROFILE_CHILDREN)) {
-        ret =
-            err_set(err, ERR_UNSUPPORTED, "--to prof1 or gmon",
-                    "callgrind has what calls took with all that was called, which this profile's "
-                    "file does not tell");
-    } else if (!g.call || !g.on_way || !g.level || !g.named) {
+    if (!g.call || !g.on_way || !g.level || !g.named) {
         ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory for %zu call paths",
                       p->nnodes);
     } else {

@@ -26,13 +26,15 @@ struct graph {
 
 /* ---- order ---- */
 
+static uint64_t charged_whole(uint64_t c1, double below) { return c1 + (uint64_t)(below + 0.5); }
+
 /* What it took with all it called: as measured, or where that is not known, as charged. */
 static uint64_t whole_of(const struct graph *g, uint32_t function)
 {
     const struct profile_function *f = &g->p->functions[function];
     if (profile_knows(g->p, PROFILE_CHILDREN))
         return f->c1_children;
-    return f->c1 + (uint64_t)(g->charge.function[function].charged_below + 0.5);
+    return charged_whole(f->c1, g->charge.function[function].charged_below);
 }
 
 static int by_children(const void *a, const void *b, void *ctx)
@@ -248,7 +250,7 @@ static void add_cycle(const struct graph *g, uint32_t number)
                                .below = below_of(c->c1, c->c1_children) };
     char name[64];
     line_cell(&l, "", INDEX_CELL);
-    uint64_t charged = c->c1 + (uint64_t)(c->charged_below + 0.5);
+    uint64_t charged = charged_whole(c->c1, c->charged_below);
     line_percent(&l, knows_cycles(g) ? c->c1_children : charged, g->p->total_c1, SHARE_CELL);
     figure_cells(&l, &f);
     calls_cell(&l, c->calls, "", false, 0);
