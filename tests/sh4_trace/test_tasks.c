@@ -411,7 +411,7 @@ static unsigned waiting_in_agent(struct board *b)
  * from there whatever was armed since, also if the earlier session never ended its trace. */
 static void tasks__preempted_under_an_earlier_trace__go_on_under_the_next(void **state)
 {
-    enum { ARMED = 12, EACH_NS = 150000 };
+    enum { ARMED = 16, EACH_NS = 150000 };
     (void)state;
     for (int lost = 0; lost < 2; lost++) {
         static struct board b;
