@@ -63,7 +63,7 @@ CASES = [
      [r"BDCFCLK", r"\.text.*matched", r"BDCCLK", r"Breakpoint 1, clamp"]),
     ("reset", ["load", "monitor reset run", "monitor reset halt", "maintenance flush register-cache", "print/x $p == (long)&start", "break timer_start", "continue"],
      [r"runs", r"is halted", r"= 0x1", r"Breakpoint 1, timer_start"]),
-    ("detach lets it run, reattach halts it", ["load", "break control_loop", "continue", "delete", "detach", "shell sleep 0.3", "target remote @", "print *(long*)&rounds > 100"],
+    ("detach lets it run, reattach halts it", ["load", "break control_loop", "continue", "delete", "detach", "shell sleep 2", "target remote @", "print *(long*)&rounds > 100"],
      [r"detached", r"= 1\b"]),
     ("memory where nothing is", ["x/4xb 0x50000", "print *(char*)0x1000"], [r"Cannot access memory at address 0x50000", r"= "]),
 ]
