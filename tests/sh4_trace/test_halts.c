@@ -88,6 +88,42 @@ static void halt__in_a_stub__is_shown_where_the_program_is(void **state)
     board_close(&b);
 }
 
+/* A timer's handlers take most of the time, so that many halts are where an RTE has led. */
+static const char handlers[] =
+    "main: mov.l l_vec,r0\n ldc r0,vbr\n mov.l l_ipra,r0\n mov.l l_lev,r1\n mov.w r1,@r0\n"
+    "mov.l l_tcor,r0\n mov.l l_per,r1\n mov.l r1,@r0\n mov.l r1,@(4,r0)\n mov.l l_tcr,r0\n"
+    "mov #32,r1\n mov.w r1,@r0\n mov.l l_tstr,r0\n mov #1,r1\n mov.b r1,@r0\n mov #0,r8\n"
+    "mov.l l_sr,r0\n ldc r0,sr\n"
+    "m_loop: bsr sub\n add #1,r8\n bra m_loop\n nop\n"
+    "sub: rts\n nop\n .align 2\n"
+    "l_vec: .long v_ec\n l_ipra: .long 0xFFD00004\n l_lev: .long 0x8000\n"
+    "l_tcor: .long 0xFFD80008\n l_per: .long 100\n l_tcr: .long 0xFFD80010\n"
+    "l_tstr: .long 0xFFD80004\n l_sr: .long 0x40000000\n"
+    ".align 4\n v_ec: .space 1536\n"
+    "hand: mov.l h_tcr,r0\n mov #32,r1\n mov.w r1,@r0\n rte\n nop\n .align 2\n"
+    "h_tcr: .long 0xFFD80010\n l_end: nop\n";
+
+static void halt__where_an_RTE_has_led__is_shown_where_the_program_is(void **state)
+{
+    enum { HALTS = 200, REG_R8 = 8 };
+    (void)state;
+    struct trace_config cfg = { .counter = { 0x23, 0x13 } };
+    uint32_t seed = 1;
+    board_open(&b, &prog, "", handlers);
+    board_arm(&b, &cfg);
+    for (unsigned i = 0; i < HALTS; i++) {
+        seed = seed * 1664525 + 1013904223;
+        board_resume(&b);
+        board_for(&b, SLICE_NS / 50 + seed % (SLICE_NS / 20));
+        assert_int_equal(b.t->ops->halt(b.t, &err), 0);
+        struct target_stop stop = next_stop();
+        assert_int_equal(stop.reason, STOP_REQUEST);
+        assert_int_equal(stop.pc, board_reg(&b, REG_PC));
+        assert_in_range(stop.pc & 0x1FFFFFFF, at("main"), at("l_end") - 2);
+    }
+    board_close(&b);
+}
+
 static void range__under_way_when_the_trace_is_switched__ends_in_the_range(void **state)
 {
     (void)state;
@@ -151,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(halt__asked_before_the_trace_ends__is_reported),
         cmocka_unit_test(halt__in_a_stub__is_shown_where_the_program_is),
+        cmocka_unit_test(halt__where_an_RTE_has_led__is_shown_where_the_program_is),
         cmocka_unit_test(range__under_way_when_the_trace_is_switched__ends_in_the_range),
         cmocka_unit_test(events__polled_while_the_host_steps__leave_the_program_standing),
     };

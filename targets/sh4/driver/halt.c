@@ -534,7 +534,7 @@ static int show_the_program(struct sh4_target *t, struct target_stop *stop, stru
     int ret = t->plug.tracing->leave_stub(t, err);
     if (ret < 0 || t->regs.pc == pc)
         return ret < 0 ? ret : 1;
-    if (t->stop.reason == STOP_STEP) {
+    if (t->stop.reason == STOP_STEP || t->stop.reason == STOP_REQUEST) {
         first.pc = t->regs.pc;
         t->stop = first;
     }

@@ -250,6 +250,7 @@ struct sh4_trace {
     /* counting goes on from this halt: the agent's last reading of the counters is of now
      * (record.c) */
     bool rebased;
+    bool passes_slot; /* it is halted again behind a slot (leave_stub.c) */
 };
 
 /* The table by which the trace plugs into the driver. (trace.c) */
@@ -290,7 +291,8 @@ const char *sh4_trace_filter_name(const struct trace_config *cfg);
 /* The program was halted in a stub, of an earlier session whose RAM will be used again, or of this
  * one, which ends. Steps it out of there. */
 int sh4_trace_leave_stub(struct sh4_trace *tr, struct err *err);
-/* Hook of the driver: out of a stub of this session's, if the program stands in one. */
+/* Hook of the driver: out of a stub of this session's, or an RTE's slot, if the program stands in
+ * one. */
 int sh4_trace_leave_own_stub(struct sh4_target *t, struct err *err);
 /* ---- what the counters count (counting.c) ---- */
 int sh4_trace_arm_counters(struct sh4_trace *tr, struct err *err); /* from zero */
