@@ -118,5 +118,7 @@ int sh4_unpause(struct sh4_target *t, bool ran, struct err *err);
 int sh4_pause_to_end(struct sh4_target *t, bool *ran, struct err *err);
 /* Makes a step that no caller has asked for, and waits for its end. */
 int sh4_own_step(struct sh4_target *t, struct err *err);
+/* Lets the program run on, and halts it again at once. What stopped it is in t->stop. */
+int sh4_own_halt_again(struct sh4_target *t, struct err *err);
 
 #endif

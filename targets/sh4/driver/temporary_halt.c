@@ -177,3 +177,13 @@ int sh4_own_step(struct sh4_target *t, struct err *err)
         ret = sh4_poll(&t->base, SLICE, &stop, err);
     return MIN(ret, 0);
 }
+
+int sh4_own_halt_again(struct sh4_target *t, struct err *err)
+{
+    const struct resume how = { .kind = RESUME_CONTINUE };
+    int ret = sh4_resume(&t->base, &how, err);
+    t->run.continuing = true;
+    if (ret == 0)
+        ret = sh4_halt_now(t, err);
+    return ret;
+}

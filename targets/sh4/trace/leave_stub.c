@@ -25,14 +25,10 @@ static int pass_slot(struct sh4_trace *tr, struct err *err)
 {
     enum { MOST = 16 };
     struct sh4_target *t = tr->t;
-    const struct resume how = { .kind = RESUME_CONTINUE };
     int ret = 0;
     tr->passes_slot = true;
     for (int i = 0; ret == 0 && i < MOST && sh4_trace_in_slot(tr, t->regs.pc); i++) {
-        ret = sh4_resume(&t->base, &how, err);
-        t->run.continuing = true;
-        if (ret == 0)
-            ret = sh4_halt_now(t, err);
+        ret = sh4_own_halt_again(t, err);
         if (t->stop.reason != STOP_REQUEST)
             break;
     }
