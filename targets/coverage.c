@@ -15,7 +15,7 @@ static const struct {
                                         "are the debugger's" },
     [COVERAGE_UNREACHED] = { "unreached", "not reached by control flow, so not searched" },
     [COVERAGE_OTHER] = { "other", "of a kind that is not traced" },
-    [COVERAGE_ASKED] = { "asked", "left alone on request" },
+    [COVERAGE_ASKED] = { "asked", "left alone on request, or the agent's own" },
     [COVERAGE_CHANGED] = { "changed", "replaced by the program" },
     [COVERAGE_COPIED] = { "copied", "copied elsewhere by the program, and run there" },
 };

@@ -37,7 +37,7 @@ enum coverage_cause {
     COVERAGE_DEBUGGER,   /* the debugger uses what would trace it */
     COVERAGE_UNREACHED,  /* no control flow that was found leads there */
     COVERAGE_OTHER,
-    COVERAGE_ASKED,   /* left alone on request */
+    COVERAGE_ASKED,   /* left alone on request, or of the agent in the program */
     COVERAGE_CHANGED, /* the program has replaced the code there */
     COVERAGE_COPIED,  /* the program has copied it elsewhere, which is where it runs */
     COVERAGE_NCAUSES

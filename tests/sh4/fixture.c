@@ -137,8 +137,6 @@ struct target_stop halt(struct board *b)
     return wait_stop(b);
 }
 
-#define RAM_AGENT 0x8C044000u /* not where it was linked */
-
 void resident_rom(const char *path, bool big, bool init)
 {
     static struct asm_prog p;

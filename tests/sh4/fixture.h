@@ -62,6 +62,9 @@ struct target_stop range(struct board *b, uint32_t lo, uint32_t hi);
 void cont(struct board *b);
 struct target_stop halt(struct board *b);
 
+/* Where resident_rom() puts the agent: not where it was linked. */
+#define RAM_AGENT 0x8C044000u
+
 /* resident_rom - writes a boot ROM that puts the agent into RAM, calls its agent_init if `init`,
  * opens the interrupts and counts in r8. */
 void resident_rom(const char *path, bool big, bool init);

@@ -458,6 +458,35 @@ static void resident__documented_features_only__debugs(void **state)
 
 /* Without private commands a look at the PC is a short interrupt; the program goes on as if nothing
  * had happened. */
+/* The agent is a part of the program's ELF, and has VBR instructions: they stay as they are. */
+static void resident__in_the_image__is_not_changed_and_halts_again(void **state)
+{
+    enum { HALTS = 20 };
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        uint8_t *agent = malloc(sh4_agent_ram.size);
+        sh4_agent_place(&sh4_agent_ram, RAM_AGENT, big, agent);
+        struct image_section text = { .name = ".text",
+                                      .addr = RAM_AGENT,
+                                      .size = sh4_agent_ram.size,
+                                      .data = agent,
+                                      .code = true };
+        const struct image im = { .big_endian = big, .sections = &text, .nsections = 1 };
+        struct board *b = open_resident(big, true);
+        MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
+        for (int i = 0; i < HALTS; i++) {
+            assert_int_equal(halt(b).reason, STOP_REQUEST);
+            cont(b);
+            keeps_running(b);
+        }
+        halt(b);
+        assert_true(get_reg(b, 8) > 0);
+        MUST(b, b->t->ops->detach(b->t, &b->err));
+        board_close(b);
+        free(agent);
+    }
+}
+
 static void resident__pc_sampled_while_it_runs__is_the_programs(void **state)
 {
     (void)state;
@@ -540,6 +569,7 @@ int main(void)
         cmocka_unit_test(
             attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same),
         cmocka_unit_test(resident__documented_features_only__debugs),
+        cmocka_unit_test(resident__in_the_image__is_not_changed_and_halts_again),
         cmocka_unit_test(resident__pc_sampled_while_it_runs__is_the_programs),
         cmocka_unit_test(resident__bl_set__steps_inside_the_agent),
         cmocka_unit_test(resident__not_initialised__halt_says_what_is_missing),

@@ -91,7 +91,7 @@ const char *sh4_untraced_text(enum sh4_untraced why)
         "needs no patch",
         ("further from most code than the agent's RAM is large: "
          "a larger --agent-ram, or --no-patch for the other code, traces it"),
-        "left alone on request (--no-patch)",
+        "left alone on request (--no-patch), or the agent's own code",
         "the program has replaced the code there",
         "the program copies it elsewhere, and runs it there",
     };

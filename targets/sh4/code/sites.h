@@ -48,7 +48,7 @@ enum sh4_untraced {
     SH4_UNTRACED_OTHER,    /* kind that needs no patch (RTE) */
     /* the agent's table does not reach it (plan.h), or too much is stepped */
     SH4_UNTRACED_LIMIT,
-    SH4_UNTRACED_ASKED,   /* left alone on request */
+    SH4_UNTRACED_ASKED,   /* left alone on request, or of the agent in the program */
     SH4_UNTRACED_CHANGED, /* the program has replaced the code there since it was armed */
     SH4_UNTRACED_COPIED,  /* the program has copied it elsewhere, and traps would be copied with it
                            */

@@ -176,7 +176,8 @@ static int undo_in_section(struct sh4_target *t, const struct image_section *s, 
         uint16_t original = get16(s->data + o, t->code.image->big_endian);
         uint32_t addr = (uint32_t)(s->addr + o);
         struct sh4_patch *known = sh4_patch_at(t, addr);
-        if (!known && left_behind(get16(now + o, t->base.big_endian), original))
+        if (!known && !sh4_is_resident_agent(t, addr) &&
+            left_behind(get16(now + o, t->base.big_endian), original))
             ret = sh4_agent_write_code(t, addr, &original, 1, err);
     }
     free(now);
@@ -208,6 +209,8 @@ static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory,
     uint32_t now;
     uint16_t want = in_memory ? sh4_dbr_twin(s->orig) : s->orig,
              other = in_memory ? s->orig : sh4_dbr_twin(s->orig);
+    if (sh4_is_resident_agent(t, s->addr))
+        return 0;
     int ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
     if (ret > 0 && (uint16_t)now == other) {
         ret = sh4_agent_write_code(t, s->addr, &want, 1, err);

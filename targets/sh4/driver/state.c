@@ -110,6 +110,12 @@ bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch)
     return t->agent.layout == &sh4_agent_ase && (fetch & 0xFF000000u) == SH4_ASERAM;
 }
 
+bool sh4_is_resident_agent(const struct sh4_target *t, uint32_t addr)
+{
+    const struct sh4_agent_layout *a = t->agent.layout;
+    return a && a != &sh4_agent_ase && (addr & SH4_PHYS) - (t->agent.base & SH4_PHYS) < a->size;
+}
+
 void sh4_regs_unseen(struct sh4_target *t)
 {
     for (size_t i = 0; i < SH4_SAVE_WORDS; i++)

@@ -368,6 +368,9 @@ uint32_t sh4_canonical32(uint32_t addr);
 /* Whether the CPU fetches from the agent. A break there would save the agent's registers over the
  * program's. */
 bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch);
+/* Whether an address is in the agent that the program has brought, or a loader: a part of the
+ * program's image, but never to be patched. */
+bool sh4_is_resident_agent(const struct sh4_target *t, uint32_t addr);
 /* What the save area holds is not known any more: all of it is written again. */
 void sh4_regs_unseen(struct sh4_target *t);
 

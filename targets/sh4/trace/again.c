@@ -70,7 +70,7 @@ static void carry_over(const struct sh4_trace *tr, struct sh4_sites *next)
                       old->why == SH4_UNTRACED_MMU || old->why == SH4_UNTRACED_LIMIT ||
                       old->why == SH4_UNTRACED_STUB))
             s->why = old->why;
-        else if (sh4_trace_left_alone(&tr->cfg, s->addr))
+        else if (sh4_trace_left_alone(tr, s->addr))
             s->why = SH4_UNTRACED_ASKED;
         else if (!s->stepped && in_rom(tr, s->addr))
             s->why = SH4_UNTRACED_ROM;

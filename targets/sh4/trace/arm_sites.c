@@ -41,13 +41,13 @@ static int leave_alone(struct sh4_trace *tr, struct err *err)
     for (size_t i = 0; i <= cfg->nstops; i++) {
         bool start = i == cfg->nstops;
         uint32_t at = (uint32_t)(start ? cfg->start : cfg->stops[i]);
-        if ((!start || cfg->has_start) && sh4_trace_left_alone(cfg, at))
-            return err_set(err, ERR_USAGE, "choose another place for it, or a smaller range",
-                           "0x%08x is a start or stop point, and in a --no-patch range", at);
+        if ((!start || cfg->has_start) && sh4_trace_left_alone(tr, at))
+            return err_set(
+                err, ERR_USAGE, "choose another place for it, or a smaller range",
+                "0x%08x is a start or stop point, and in a --no-patch range or the agent", at);
     }
     for (size_t i = 0; i < tr->sites.nsites; i++)
-        if (tr->sites.site[i].why == SH4_TRACED &&
-            sh4_trace_left_alone(cfg, tr->sites.site[i].addr))
+        if (tr->sites.site[i].why == SH4_TRACED && sh4_trace_left_alone(tr, tr->sites.site[i].addr))
             tr->sites.site[i].why = SH4_UNTRACED_ASKED;
     return 0;
 }

@@ -30,8 +30,11 @@ static int calls_struct(const struct trace_config *cfg, uint32_t *at, struct err
     return 0;
 }
 
-bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr)
+bool sh4_trace_left_alone(const struct sh4_trace *tr, uint32_t addr)
 {
+    const struct trace_config *cfg = &tr->cfg;
+    if (sh4_is_resident_agent(tr->t, addr))
+        return true;
     for (size_t i = 0; i < cfg->nno_patch; i++) {
         uint32_t low = (uint32_t)cfg->no_patch[i].low & SH4_PHYS,
                  bytes = (uint32_t)(cfg->no_patch[i].high - cfg->no_patch[i].low);
@@ -41,14 +44,15 @@ bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr)
     return false;
 }
 
-static bool find_filter(const struct trace_config *cfg, uint32_t *at)
+static bool find_filter(const struct sh4_trace *tr, uint32_t *at)
 {
+    const struct trace_config *cfg = &tr->cfg;
     uint64_t addr;
     if (cfg->irq_filter != IRQ_FILTER_SHINOBI || !cfg->image->lookup ||
         !cfg->image->lookup(cfg->image, sh4_trace_filter_name(cfg), &addr))
         return false;
     *at = (uint32_t)addr;
-    return !sh4_trace_left_alone(cfg, *at);
+    return !sh4_trace_left_alone(tr, *at);
 }
 
 /* All of the request but the RAM and what depends on it. stops: room for TRACE_MAX_STOPS. */
@@ -73,7 +77,7 @@ static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_
         .state = sh4_trace_initial_state(&tr->cfg),
         .wait_loops = WAIT_LOOPS,
     };
-    rq->has_filter = find_filter(&tr->cfg, &rq->filter);
+    rq->has_filter = find_filter(tr, &rq->filter);
     tr->request.filter_at = rq->has_filter ? rq->filter : 0;
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         stops[i] = (uint32_t)tr->cfg.stops[i];

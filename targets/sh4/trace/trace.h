@@ -348,8 +348,9 @@ void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *
 /* Adds places to the plan (plan_more.c). */
 int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site,
                        size_t n, struct err *err);
-/* Whether addr is in a --no-patch range; whether pc is in the agent, its stubs or its slots. */
-bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr);
+/* Whether addr is in a --no-patch range, or in the agent that the program has brought; whether pc
+ * is in the trace's agent, its stubs or its slots. */
+bool sh4_trace_left_alone(const struct sh4_trace *tr, uint32_t addr);
 bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc);
 /* Whether pc is in the agent's RAM, of this session or another. */
 bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc);
