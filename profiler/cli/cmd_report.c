@@ -320,6 +320,20 @@ static int check_known(const struct report *r, const struct report_options *o, s
     return 0;
 }
 
+/* Samples beside a trace are columns of the table of functions, and members of JSON's. */
+static int check_sampled(const struct report *r, struct err *err)
+{
+    const char *useless = NULL;
+    useless = r->set.tree ? "--tree" : useless;
+    useless = shows_calls(r) ? "--callers and --callees" : useless;
+    useless = r->prof ? "--prof" : useless;
+    useless = r->gprof ? "--gprof" : useless;
+    if (!r->p->sampled.total || !useless)
+        return 0;
+    return err_set(err, ERR_USAGE, "leave the samples, or the option, out",
+                   "samples beside a trace are of functions: %s has no use for them", useless);
+}
+
 /* As prof and gprof show theirs. */
 static int show_prof(const struct report *r, const struct report_options *o, struct err *err)
 {
@@ -353,6 +367,8 @@ static int show_report(struct report *r, struct err *err)
         ret = check_known(r, &o, err);
     if (ret == 0)
         ret = check_all(r, &o, err);
+    if (ret == 0)
+        ret = check_sampled(r, err);
     if (ret == 0)
         ret = report_check_columns(r->p, &o, r->set.tree, err);
     if (ret < 0)
@@ -406,10 +422,11 @@ static int fail_if_any(const struct report *r, struct err *err)
                    r->failures.names, text_if(n > HOT_NAMED, ", ..."));
 }
 
-/* Of one run, that can be read again: not of several that were added up. */
+/* Of one run, that can be read again: not of several that were added up, or have samples beside
+ * them. */
 static bool has_losses(const struct profile *p)
 {
-    return p->type == PROFILE_TRACE && p->nfunction_of_node &&
+    return !p->sampled.total && p->type == PROFILE_TRACE && p->nfunction_of_node &&
            profile_coverage_sum(p, COVERAGE_LOST).amount;
 }
 
@@ -509,7 +526,8 @@ const struct command command_report = {
     report_opts,
     "FILE is a recording, a .prf, or of a format that convert reads, or the\n"
     "address of a running bridge.\n"
-    "Recordings of several runs of one build are added up.\n"
+    "Recordings of several runs of one build are added up; what was recorded with\n"
+    "--sample stands beside a trace of that build, in columns of its own.\n"
     "`probeprof help columns` says what the columns mean.\n\n"
     "Examples:\n"
     "  probeprof report run.prf --tree\n"
@@ -519,6 +537,7 @@ const struct command command_report = {
     "  probeprof report run.rec --columns c1,c1+ch,c1+ch%,hits\n"
     "  probeprof report run.rec --hot 'c1+ch>=10%' --tree\n"
     "  probeprof report run.rec --tag '/^Get/' --show tagged\n"
+    "  probeprof report run.rec samples.rec\n"
     "  probeprof report run.rec --html run.html\n",
     run_report,
 };

@@ -10,6 +10,7 @@
 #include "profiler/cli/replay.h"
 #include "profiler/cli/rotation.h"
 #include "profiler/profile/merge.h"
+#include "profiler/profile/sampled.h"
 
 static int read_head(const char *path, uint8_t *head, size_t *n, struct err *err)
 {
@@ -139,15 +140,54 @@ static int sort_into_runs(const char *const *path, size_t n, struct run_input *r
     return 0;
 }
 
-static int merge_runs(const struct run_input *run, size_t n, struct profile **p, struct err *err)
+/* The sum of the runs of one kind, traces or samples. *name: the first one's; NULL: there is none.
+ * One alone is taken out of its run, since a merged profile knows less. */
+static int merge_runs(struct run_input *run, size_t n, enum profile_type type,
+                      struct merge_input *sum, struct err *err)
 {
     struct merge_input *in = calloc(n, sizeof *in);
+    struct profile *p = NULL, **only = NULL;
+    size_t found = 0;
+    int ret = 0;
     if (!in)
         return err_set(err, ERR_NOMEM, "close other programs", "merge: out of memory");
     for (size_t i = 0; i < n; i++)
-        in[i] = (struct merge_input){ run[i].profile, run[i].path[0], run[i].code_sum };
-    int ret = profile_merge(in, n, p, err);
+        if (run[i].profile && run[i].profile->type == type) {
+            in[found++] = (struct merge_input){ run[i].profile, run[i].path[0], run[i].code_sum };
+            only = &run[i].profile;
+        }
+    *sum = in[0];
+    if (found > 1) {
+        ret = profile_merge(in, found, &p, err);
+        sum->profile = p;
+    } else if (found) {
+        *only = NULL;
+    }
     free(in);
+    return ret;
+}
+
+static struct profile *profile_of(const struct merge_input *in)
+{
+    return (struct profile *)in->profile;
+}
+
+/* Traces are added up, and so are samples. Where there are both, the samples are put beside the
+ * trace. */
+static int sum_runs(struct run_input *run, size_t n, struct profile **p, struct err *err)
+{
+    struct merge_input trace = { .name = NULL }, samples = { .name = NULL };
+    int ret = merge_runs(run, n, PROFILE_TRACE, &trace, err);
+    if (ret == 0)
+        ret = merge_runs(run, n, PROFILE_STATISTICAL, &samples, err);
+    if (ret == 0 && trace.profile && samples.profile)
+        ret = sampled_take(&trace, &samples, err);
+    bool sampled_only = ret == 0 && !trace.profile;
+    *p = ret == 0 ? profile_of(sampled_only ? &samples : &trace) : NULL;
+    if (ret < 0)
+        profile_free(profile_of(&trace));
+    if (!sampled_only)
+        profile_free(profile_of(&samples));
     return ret;
 }
 
@@ -158,12 +198,8 @@ static int replay_runs(struct run_input *run, size_t n, const char *elf, struct 
     int ret = 0;
     for (size_t i = 0; ret == 0 && i < n; i++)
         ret = replay_files(run[i].path, run[i].n, elf, &run[i].profile, &run[i].syms, err);
-    if (ret == 0 && n == 1) {
-        *p = run[0].profile;
-        run[0].profile = NULL;
-    } else if (ret == 0) {
-        ret = merge_runs(run, n, p, err);
-    }
+    if (ret == 0)
+        ret = sum_runs(run, n, p, err);
     if (ret == 0) {
         *syms = run[0].syms;
         run[0].syms = NULL;

@@ -36,8 +36,8 @@ int input_profile(struct cli *cli, const char *path, const char *from, const cha
                   struct profile **p, struct symbols **syms, struct err *err);
 
 /* input_profiles - the same of n files: parts of one recording, which follow one another
- * (replay.h), or recordings of one build, which are added up (profiler/profile/merge.h); -ERR_USAGE
- * if they are neither. */
+ * (replay.h), or recordings of one build, which are added up (profiler/profile/merge.h), samples
+ * beside traces (profiler/profile/sampled.h); -ERR_USAGE if they are neither. */
 int input_profiles(struct cli *cli, const char *const *path, size_t n, const char *from,
                    const char *elf, struct profile **p, struct symbols **syms, struct err *err);
 

@@ -184,6 +184,7 @@ static void add_member(struct profile_function *to, const struct profile_functio
     to->c1_half += f->c1_half;
     to->steps += f->steps;
     to->doubts += f->doubts;
+    to->sampled += f->sampled;
     to->doubtful |= f->doubtful;
     to->tagged |= f->tagged;
 }

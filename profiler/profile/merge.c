@@ -38,12 +38,28 @@ static bool same_counters(const struct profile_info *a, const struct profile_inf
     return true;
 }
 
-static int check_pair(const struct merge_input *a, const struct merge_input *b, struct err *err)
+static int refuse_untold(const struct merge_input *in, struct err *err)
 {
+    return err_set(err, ERR_USAGE, "link with --build-id and record again",
+                   "%s does not say of which build it is", in->name);
+}
+
+int merge_check_build(const struct merge_input *a, const struct merge_input *b, struct err *err)
+{
+    if (!tells_build(a) || !tells_build(b))
+        return refuse_untold(tells_build(a) ? b : a, err);
     if (!same_build(a, b))
         return refuse_pair(a, b, "merge recordings of one build; `probeprof report` each alone",
                            "are of different builds: a function of one is not that of the other",
                            err);
+    return 0;
+}
+
+static int check_pair(const struct merge_input *a, const struct merge_input *b, struct err *err)
+{
+    int ret = merge_check_build(a, b, err);
+    if (ret < 0)
+        return ret;
     if (a->profile->type != b->profile->type)
         return refuse_pair(a, b, "merge traces with traces, samples with samples",
                            "are a trace and samples: their hits are not the same thing", err);
@@ -58,8 +74,7 @@ static int check_inputs(const struct merge_input *in, size_t n, struct err *err)
     int ret = 0;
     for (size_t i = 0; ret == 0 && i < n; i++) {
         if (n > 1 && !tells_build(&in[i]))
-            return err_set(err, ERR_USAGE, "link with --build-id and record again",
-                           "%s does not say of which build it is", in[i].name);
+            return refuse_untold(&in[i], err);
         if (n > 1 && in[i].profile->ntasks)
             return err_set(err, ERR_USAGE, "show each alone",
                            "%s has tasks, and which of them is which in another run is not known",

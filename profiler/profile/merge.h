@@ -21,4 +21,8 @@ struct merge_input {
  * which of the other's is not known). Returns 0, -ERR_USAGE, -ERR_NOMEM. */
 int profile_merge(const struct merge_input *in, size_t n, struct profile **out, struct err *err);
 
+/* merge_check_build - whether two are of one build
+ * Returns 0; -ERR_USAGE, with their names: they are not, or one does not say. */
+int merge_check_build(const struct merge_input *a, const struct merge_input *b, struct err *err);
+
 #endif

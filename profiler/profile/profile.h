@@ -61,6 +61,8 @@ struct profile_function {
     double hits_half, c1_half;
     /* measurements it is the sum of, and how many of them are doubtful; 0, 0 unknown */
     uint64_t steps, doubts;
+    uint64_t
+        sampled; /* looks that found it running in another run, which was sampled (sampled.h) */
 };
 
 /* An interrupt or exception handler, in units of counter 1. */
@@ -187,6 +189,14 @@ struct profile_unfinished {
     bool reset;  /* the part was reset then */
 };
 
+/* A run that was sampled, beside one that was traced. */
+struct profile_sampled {
+    uint64_t total; /* samples in functions that the trace has; 0: nothing was sampled beside it */
+    uint64_t elsewhere; /* all others */
+    const char *most;   /* the function with most of those; NULL: it is not known */
+    uint64_t most_hits;
+};
+
 struct profile {
     enum profile_type type;
     struct profile_info info;
@@ -210,7 +220,8 @@ struct profile {
     /* where samples were taken: by function, then address. None of a trace, or of a .prf */
     struct profile_address *addresses;
     size_t naddresses;
-    uint64_t addresses_dropped; /* hits whose address found no room in there */
+    uint64_t addresses_dropped;     /* hits whose address found no room in there */
+    struct profile_sampled sampled; /* of a trace: what sampled_take() has put beside it */
     /* profile_coverage() */
     struct profile_coverage *coverage;
     size_t ncoverage;

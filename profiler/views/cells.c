@@ -5,6 +5,7 @@
 
 #include "probe/base/choice.h"
 #include "probe/base/util.h"
+#include "profiler/profile/sampled.h"
 #include "profiler/views/report_priv.h"
 
 enum { COUNT_WIDTH = 6, SHARE_WIDTH = 5, CACHE_WIDTH = 5, DOUBT_WIDTH = 4 };
@@ -26,6 +27,8 @@ static const struct cell_kind_row {
     [CELL_HITS_SHARE] = { "hits%", NULL, OF_ALL, KIND_SHARE, false, SHARE_WIDTH, AT(hits) },
     [CELL_HITS_SPREAD] = { "+-", NULL, OF_ALL, KIND_OTHER, false, SHARE_WIDTH, 0 },
     [CELL_HITS_LOSS] = { "hits+-", NULL, OF_ALL, KIND_OTHER, false, COUNT_WIDTH, 0 },
+    [CELL_SAMPLED] = { "smp%", NULL, OF_ALL, KIND_OTHER, false, COUNT_WIDTH, 0 },
+    [CELL_SAMPLED_SPREAD] = { "smp+-", NULL, OF_ALL, KIND_OTHER, false, SHARE_WIDTH, 0 },
     [CELL_C1] = { "C1", NULL, OF_C1, KIND_COUNT, false, COUNT_WIDTH, AT(c1) },
     [CELL_C1_SHARE] = { "C1%", NULL, OF_C1, KIND_SHARE, false, SHARE_WIDTH, AT(c1) },
     [CELL_SEEN_SHARE] = { "seen%", NULL, OF_C1, KIND_OTHER, false, SHARE_WIDTH, 0 },
@@ -156,6 +159,8 @@ static const char *why_unknown(const struct profile *p, enum cell_column c)
     return NULL;
 }
 
+static bool is_sampled(enum cell_column c) { return c == CELL_SAMPLED || c == CELL_SAMPLED_SPREAD; }
+
 /* Why p's table has no such column; NULL: it has. */
 static const char *why_missing(const struct profile *p, enum cell_table table, enum cell_column c)
 {
@@ -172,10 +177,12 @@ static const char *why_missing(const struct profile *p, enum cell_table table, e
         return "that takes losses, and what was seen between them of one run";
     if (c == CELL_C1_SPREAD && !p->info.estimate.measurements)
         return "C1 is no estimate that something could be held against";
+    if (is_sampled(c) && !p->sampled.total)
+        return "that takes a recording with --sample of the same build beside this one";
     if (c == CELL_DOUBT && !tells_doubt(p))
         return "nothing is doubtful, or it is not known how much";
-    if (table != CELL_FUNCTIONS &&
-        (c == CELL_DOUBT || c == CELL_C1_SPREAD || c == CELL_SEEN_SPREAD || c == CELL_HITS_LOSS))
+    if (table != CELL_FUNCTIONS && (is_sampled(c) || c == CELL_DOUBT || c == CELL_C1_SPREAD ||
+                                    c == CELL_SEEN_SPREAD || c == CELL_HITS_LOSS))
         return "that is known of functions, not of call paths";
     if (table == CELL_TREE_UP && cells[c].children)
         return "a row of --tree=up has a function's own counts only";
@@ -210,6 +217,9 @@ static bool has_room(const struct profile *p, enum cell_table table, enum cell_c
 {
     bool spread = p->type == PROFILE_TRACE && p->info.estimate.measurements;
     bool losses = table == CELL_FUNCTIONS && p->info.stretches && profile_seen_c1(p) < p->total_c1;
+    bool beside = table == CELL_FUNCTIONS && p->sampled.total;
+    if (beside && (c == CELL_CACHE || c == CELL_HITS_SHARE || c == CELL_C2_CHILDREN))
+        return false;
     switch (c) {
     case CELL_CACHE: return !losses && (!spread || any_cached(p));
     case CELL_C1_SHARE: return !losses;
@@ -223,11 +233,11 @@ static bool has_room(const struct profile *p, enum cell_table table, enum cell_c
 void cell_list_default(const struct profile *p, enum cell_table table, struct cell_list *out)
 {
     static const bool in_functions[CELL_NCOLUMNS] = {
-        [CELL_HITS] = true,        [CELL_HITS_SHARE] = true,  [CELL_HITS_SPREAD] = true,
-        [CELL_C1] = true,          [CELL_C1_SHARE] = true,    [CELL_SEEN_SHARE] = true,
-        [CELL_SEEN_SPREAD] = true, [CELL_C1_SPREAD] = true,   [CELL_C1_CHILDREN] = true,
-        [CELL_C2] = true,          [CELL_C2_CHILDREN] = true, [CELL_CACHE] = true,
-        [CELL_DOUBT] = true
+        [CELL_HITS] = true,        [CELL_HITS_SHARE] = true,     [CELL_HITS_SPREAD] = true,
+        [CELL_SAMPLED] = true,     [CELL_SAMPLED_SPREAD] = true, [CELL_C1] = true,
+        [CELL_C1_SHARE] = true,    [CELL_SEEN_SHARE] = true,     [CELL_SEEN_SPREAD] = true,
+        [CELL_C1_SPREAD] = true,   [CELL_C1_CHILDREN] = true,    [CELL_C2] = true,
+        [CELL_C2_CHILDREN] = true, [CELL_CACHE] = true,          [CELL_DOUBT] = true
     };
     static const bool in_tree[CELL_NCOLUMNS] = { [CELL_HITS] = true,
                                                  [CELL_C1] = true,
@@ -301,6 +311,24 @@ static void add_spread(const struct profile_function *f, struct report_line *l)
     line_cell(l, text, SHARE_WIDTH);
 }
 
+/* < or > in front: the measured share is less, or more, than that interval holds. */
+static void add_sampled(const struct cell_row *r, struct report_line *l)
+{
+    const struct sampled_share is = sampled_share(r->profile, r->function);
+    const char *sign = "";
+    char text[16];
+    if (is.outside)
+        sign = is.measured < is.low ? "<" : ">";
+    snprintf(text, sizeof text, "%s%.1f", sign, 100 * is.share);
+    line_cell(l, text, COUNT_WIDTH);
+}
+
+static double sampled_half(const struct cell_row *r)
+{
+    const struct sampled_share is = sampled_share(r->profile, r->function);
+    return (is.high - is.low) / 2;
+}
+
 /* "?%": never 0.0 for what is marked. */
 static void add_doubt(const struct profile_function *f, struct report_line *l)
 {
@@ -332,6 +360,10 @@ static double figure_of(const struct cell_row *r, enum cell_column c)
         sampling_interval(r->hits, r->profile->total_hits, &low, &high);
         return 50 * (high - low);
     }
+    if (c == CELL_SAMPLED && !r->is_path)
+        return 100 * sampled_share(r->profile, f).share;
+    if (c == CELL_SAMPLED_SPREAD && !r->is_path)
+        return 100 * sampled_half(r);
     if (c == CELL_CACHE)
         return f->cache_line == PROFILE_NOT_CACHED ? -1 : f->cache_line;
     if (c == CELL_SEEN_SHARE && !profile_is_lost(f))
@@ -375,6 +407,10 @@ void cell_add(const struct cell_row *r, enum cell_column c, struct report_line *
         add_loss(r, c, l);
     else if (c == CELL_C1_SPREAD)
         add_spread(r->function, l);
+    else if (c == CELL_SAMPLED)
+        add_sampled(r, l);
+    else if (c == CELL_SAMPLED_SPREAD)
+        add_half(sampled_half(r), SHARE_WIDTH, l);
     else if (c == CELL_CACHE)
         add_cache(r->function, l);
     else

@@ -19,6 +19,8 @@ enum cell_column {
     CELL_HITS_LOSS,   /* of a trace with losses */
     CELL_C1,
     CELL_C1_SHARE,
+    CELL_SAMPLED, /* of a trace, beside which another run was sampled */
+    CELL_SAMPLED_SPREAD,
     CELL_SEEN_SHARE, /* of counter 1 without losses */
     CELL_SEEN_SPREAD,
     CELL_C1_SPREAD, /* of an estimate */

@@ -344,6 +344,23 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
                          "much of it at most\n");
 }
 
+/* Another run, in which the program was sampled. */
+static void add_sampled(const struct profile *p, const struct text_sink *out)
+{
+    const struct profile_sampled *s = &p->sampled;
+    char a[32], b[32];
+    if (!s->total)
+        return;
+    sink_printf(out,
+                "sampled   %s samples in these functions: with 95 %% probability the\n"
+                "          true share is within smp+- of smp%%; < and >: C1%% is below, above\n",
+                report_grouped(s->total, a, sizeof a));
+    if (s->elsewhere)
+        sink_printf(out, "          %s samples were elsewhere%s%s\n",
+                    report_grouped(s->elsewhere, b, sizeof b), text_if(s->most, ", most in "),
+                    text_or(s->most, ""));
+}
+
 /* What C1 rests on, where it is no count. */
 static void add_estimate(const struct profile *p, const struct text_sink *out)
 {
@@ -395,6 +412,7 @@ void report_summary(const struct profile *p, const struct report_options *o,
                        report_width(o), out);
     report_unfinished(p, o, out);
     add_estimate(p, out);
+    add_sampled(p, out);
     add_coverage(p, out);
     report_untraced(p, o, out);
     add_duration(&p->info.time, out);

@@ -31,6 +31,8 @@ static const struct column_row rows[] = {
     { "seen%", "its part of C1 without what was counted while events were lost" },
     { "C1+-", "with losses: seen% is right within so many points, 95 times in 100" },
     { "hits+-", "the same of hits%" },
+    { "smp%", "of a sampled run beside it: its part of those samples; >: C1% is more" },
+    { "smp+-", "smp% is right within so many points, 95 times in 100" },
     { "+-", "of samples: hits% is right within so many points, 95 times in 100" },
     { "function", "its name, with its file where several have that name" },
     { NULL, "report --callers, --callees" },

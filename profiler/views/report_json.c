@@ -8,6 +8,7 @@
 #include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/views/json_writer.h"
+#include "profiler/profile/sampled.h"
 #include "profiler/profile/slowdown.h"
 
 /* 0 counts as unknown. */
@@ -320,6 +321,31 @@ static void write_shares_seen(struct json_writer *j, const struct profile *p,
     write_seen(j, "c1", (double)f->c1, (double)profile_seen_c1(p), lost ? -1 : f->c1_half);
 }
 
+/* What was sampled beside it, and whether the share of counter 1 fits. */
+static void write_sampled(struct json_writer *j, const struct profile *p,
+                          const struct profile_function *f)
+{
+    if (!p->sampled.total)
+        return;
+    const struct sampled_share is = sampled_share(p, f);
+    json_member_uint(j, "samples", f->sampled);
+    json_member_real(j, "sampled_share", is.share);
+    json_member_real(j, "sampled_low", is.low);
+    json_member_real(j, "sampled_high", is.high);
+    json_member_bool(j, "sampled_fits", !is.outside);
+}
+
+static void write_beside(struct json_writer *j, const struct profile_sampled *s)
+{
+    json_write_key(j, "sampled_beside");
+    json_write_object(j, true);
+    json_member_uint(j, "samples", s->total);
+    json_member_uint(j, "elsewhere", s->elsewhere);
+    json_member_text(j, "most_elsewhere", s->most);
+    json_member_real(j, "confidence", 0.95);
+    json_write_end(j);
+}
+
 static void write_losses(struct json_writer *j, const struct profile_info *i)
 {
     json_write_key(j, "losses");
@@ -405,6 +431,7 @@ static void write_function(struct json_writer *j, const struct profile *p,
     if (p->type == PROFILE_STATISTICAL)
         write_share(j, f->hits, p->total_hits);
     write_shares_seen(j, p, f);
+    write_sampled(j, p, f);
     json_write_key(j, "doubt_share");
     if (profile_doubt_share(f) < 0)
         json_write_null(j);
@@ -466,6 +493,8 @@ void report_json_about(struct json_writer *j, const struct profile *p)
         write_estimate(j, &p->info.estimate);
     if (p->info.stretches)
         write_losses(j, &p->info);
+    if (p->sampled.total)
+        write_beside(j, &p->sampled);
 }
 
 void report_json(const struct profile *p, const struct text_sink *out)
