@@ -11,6 +11,7 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/input.h"
+#include "profiler/cli/report_marks.h"
 #include "profiler/cli/serve_state.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/json_writer.h"
@@ -22,6 +23,7 @@ enum {
     ANNOTATE_OPT_LIMIT,
     ANNOTATE_OPT_ELF,
     ANNOTATE_OPT_DIR,
+    ANNOTATE_OPT_MARKS,
     ANNOTATE_OPT_JSON,
     ANNOTATE_OPT_HELP
 };
@@ -35,6 +37,8 @@ static const struct opt annotate_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions with", ANNOTATE_OPT_ELF },
     { "source-dir", 0, "OLD=NEW", "sources whose names begin with OLD are at NEW",
       ANNOTATE_OPT_DIR },
+    { "marks", 0, "F", "names of functions; default: probeprof.marks beside the ELF",
+      ANNOTATE_OPT_MARKS },
     { "json", 0, NULL, "print one JSON document", ANNOTATE_OPT_JSON },
     { "help", 'h', NULL, "this text", ANNOTATE_OPT_HELP },
     { NULL, 0, NULL, NULL, 0 },
@@ -44,6 +48,7 @@ struct annotating {
     struct cli *cli;
     struct annotate show;
     const char *elf;
+    const char *marks;   /* "off": none; NULL: those beside the ELF */
     const char *name[2]; /* FILE, WHERE */
     unsigned long limit; /* 0: all */
     bool json;
@@ -106,6 +111,7 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case ANNOTATE_OPT_ASM: return take_way(a, "asm", ANNOTATE_ASM, err);
     case ANNOTATE_OPT_BOTH: return take_way(a, "both", ANNOTATE_BOTH, err);
     case ANNOTATE_OPT_LIMIT: return opt_count("--limit", value, 1, 1000000, &a->limit, err);
+    case ANNOTATE_OPT_MARKS: a->marks = value; return 0;
     case ANNOTATE_OPT_ELF: a->elf = value; return 0;
     case ANNOTATE_OPT_DIR: return take_source_dir(a, value, err);
     case ANNOTATE_OPT_JSON: a->json = true; return 0;
@@ -128,6 +134,14 @@ static bool is_end_of(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0 && (n == m || name[n - m - 1] == '/');
 }
 
+/* By probeprof.marks: the program has no such name. */
+static bool is_renamed(const struct annotating *a, size_t i)
+{
+    const struct profile_function *f = &a->profile->functions[i];
+    long s = f->high > f->low ? symbols_find(a->symbols, f->low) : -1;
+    return s >= 0 && strcmp(symbols_function(a->symbols, (size_t)s)->name, f->name) != 0;
+}
+
 static int parse_where(const struct annotating *a, const char *text, struct where *out,
                        struct err *err)
 {
@@ -137,6 +151,12 @@ static int parse_where(const struct annotating *a, const char *text, struct wher
     for (size_t i = 0; i < a->profile->nfunctions; i++)
         if (is_end_of(a->profile->functions[i].file, text)) {
             out->file = text;
+            return 0;
+        }
+    for (size_t i = 0; i < a->profile->nfunctions; i++)
+        if (strcmp(a->profile->functions[i].name, text) == 0 && is_renamed(a, i)) {
+            out->low = a->profile->functions[i].low;
+            out->high = a->profile->functions[i].high;
             return 0;
         }
     int ret = symbols_parse(a->symbols, text, &out->low, err);
@@ -269,6 +289,8 @@ static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
         ret = refuse_useless(&a, err);
     if (ret == 0)
         ret = read_file(&a, err);
+    if (ret == 0)
+        ret = report_marks_names(cli, a.elf, a.marks, a.profile, a.symbols, err);
     if (ret == 0)
         ret = choose_functions(&a, err);
     if (ret == 0)

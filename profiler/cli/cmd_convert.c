@@ -9,11 +9,20 @@
 #include "profiler/cli/input.h"
 #include "profiler/cli/opts.h"
 #include "profiler/cli/replay.h"
+#include "profiler/cli/report_marks.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/notes.h"
 
 enum { OPT_TO, OPT_FROM, OPT_OUTPUT, OPT_VALUE, OPT_ELF, OPT_HELP };
-enum { OPT_RANGE = OPT_HELP + 1, OPT_SCALE, OPT_BUCKETS, OPT_BUFFER, OPT_BUCKET_BYTES, OPT_NFUNC };
+enum {
+    OPT_RANGE = OPT_HELP + 1,
+    OPT_SCALE,
+    OPT_BUCKETS,
+    OPT_BUFFER,
+    OPT_BUCKET_BYTES,
+    OPT_NFUNC,
+    OPT_MARKS
+};
 
 static const struct opt convert_opts[] = {
     { "to", 0, "FORMAT",
@@ -37,6 +46,8 @@ static const struct opt convert_opts[] = {
       "counters of calls in prof1, for the N functions called most often; default: for all",
       OPT_NFUNC },
     { "elf", 'e', "E", "ELF to name the functions of a recording with", OPT_ELF },
+    { "marks", 0, "F", "names and groups of functions; default: probeprof.marks beside the ELF",
+      OPT_MARKS },
     { "help", 'h', NULL, "this text", OPT_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };
@@ -44,6 +55,7 @@ static const struct opt convert_opts[] = {
 struct convert {
     const struct exporter *to;
     const char *from, *output, *elf;
+    const char *marks; /* "off": none; NULL: those beside the ELF */
     struct buckets buckets;
     int value;              /* 1 hits, 2 c1, 3 c2; 0: not said */
     unsigned long counters; /* --nfunc; 0: not said */
@@ -66,6 +78,7 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_OUTPUT: c->output = value; return 0;
     case OPT_VALUE: return take_value(c, value, err);
     case OPT_ELF: c->elf = value; return 0;
+    case OPT_MARKS: c->marks = value; return 0;
     case OPT_RANGE: return buckets_take(&c->buckets, "range", value, err);
     case OPT_SCALE: return buckets_take(&c->buckets, "scale", value, err);
     case OPT_BUCKETS: return buckets_take(&c->buckets, "buckets", value, err);
@@ -93,6 +106,9 @@ static int check_request(const struct convert *c, const char *path, struct err *
         return err_set(err, ERR_USAGE, "leave it out",
                        "--%s is for gmon and prof1: %s has no buckets", c->buckets.said,
                        c->to->name);
+    if (c->marks && c->to->needs & EXPORT_BY_ADDRESS)
+        return err_set(err, ERR_USAGE, "leave it out",
+                       "--marks is for names of functions: %s has addresses or lines", c->to->name);
     if (c->counters && strcmp(c->to->name, "prof1") != 0)
         return err_set(err, ERR_USAGE, "leave it out",
                        "--nfunc is for prof1: %s has no counters of calls", c->to->name);
@@ -117,7 +133,7 @@ static int write_to_output(struct cli *cli, const struct convert *c, const struc
 static void warn_of(void *ctx, const char *text) { cli_warn(ctx, "%s", text); }
 
 /* from: the recording, for formats that need it; else NULL. */
-static int convert_profile(struct cli *cli, struct convert *c, const struct profile *p,
+static int convert_profile(struct cli *cli, struct convert *c, struct profile *p,
                            const struct symbols *syms, const struct export_recording *from,
                            struct err *err)
 {
@@ -128,7 +144,11 @@ static int convert_profile(struct cli *cli, struct convert *c, const struct prof
                                 .counters = c->counters,
                                 .notes = &notes,
                                 .recording = from };
-    int ret = buckets_resolve(&c->buckets, syms, &o.buckets, err);
+    int ret = 0;
+    if (!(c->to->needs & EXPORT_BY_ADDRESS))
+        ret = report_marks_of(cli, c->elf, c->marks, p, syms, err);
+    if (ret == 0)
+        ret = buckets_resolve(&c->buckets, syms, &o.buckets, err);
     if (ret < 0)
         return ret;
     return c->output ? exporter_save(c->to, p, &o, c->output, err)

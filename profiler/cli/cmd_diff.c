@@ -7,16 +7,20 @@
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
+#include "profiler/cli/report_marks.h"
 #include "profiler/cli/view.h"
 #include "profiler/profile/naming.h"
 #include "profiler/views/report_diff.h"
 
-enum { DIFF_OPT_FAIL, DIFF_OPT_FROM, DIFF_OPT_LIMIT, DIFF_OPT_JSON, DIFF_OPT_HELP };
+enum { DIFF_OPT_MARKS, DIFF_OPT_FAIL, DIFF_OPT_FROM, DIFF_OPT_LIMIT, DIFF_OPT_JSON, DIFF_OPT_HELP };
 
 static const struct opt diff_opts[] = {
     { "fail-if", 0, "slower[:N%]", "exit 1 if a function is surely slower, by N % or more",
       DIFF_OPT_FAIL },
     { "from", 0, "FORMAT", "what a file that is no recording is: `help convert`", DIFF_OPT_FROM },
+    { "marks", 0, "F",
+      "names and groups of functions in both; default: probeprof.marks beside each ELF",
+      DIFF_OPT_MARKS },
     { "limit", 0, "N", "the N most important rows only", DIFF_OPT_LIMIT },
     { "json", 0, NULL, "print one JSON document", DIFF_OPT_JSON },
     { "help", 'h', NULL, "this text", DIFF_OPT_HELP },
@@ -35,7 +39,8 @@ struct diff_file {
 struct diffing {
     struct cli *cli;
     const char *name[2];
-    const char *from; /* NULL: by content */
+    const char *from;  /* NULL: by content */
+    const char *marks; /* "off": none; NULL: those beside each ELF */
     unsigned long limit;
     bool json, fails;
     double least; /* part of the old mean from which it fails */
@@ -64,6 +69,7 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     struct diffing *d = ctx;
     switch (id) {
     case DIFF_OPT_FAIL: return take_fail_if(d, value, err);
+    case DIFF_OPT_MARKS: d->marks = value; return 0;
     case DIFF_OPT_FROM: d->from = value; return 0;
     case DIFF_OPT_LIMIT: return opt_count("--limit", value, 1, 1000000, &d->limit, err);
     case DIFF_OPT_JSON: d->json = true; return 0;
@@ -100,11 +106,14 @@ static int sort_replicates(struct diff_file *f, struct err *err)
 }
 
 /* is: what it is, by input_kinds(). */
-static int read_file(struct cli *cli, const char *path, const struct importer *is,
+static int read_file(const struct diffing *d, const char *path, const struct importer *is,
                      struct diff_file *f, struct diff_side *out, struct err *err)
 {
+    struct cli *cli = d->cli;
     int ret = is ? input_profile(cli, path, is->name, NULL, &f->profile, &f->symbols, err)
                  : input_watched(cli, &path, 1, NULL, &f->capture, &f->profile, &f->symbols, err);
+    if (ret == 0)
+        ret = report_marks_of(cli, NULL, d->marks, f->profile, f->symbols, err);
     if (ret < 0)
         return ret;
     *out = (struct diff_side){ .profile = f->profile, .name = path };
@@ -154,7 +163,7 @@ static int compare_files(struct diffing *d, struct err *err)
     const struct importer *is[2];
     int ret = input_kinds(d->name, 2, d->from, is, err);
     for (int i = 0; ret == 0 && i < 2; i++)
-        ret = read_file(d->cli, d->name[i], is[i], &d->file[i], &side[i], err);
+        ret = read_file(d, d->name[i], is[i], &d->file[i], &side[i], err);
     if (ret == 0)
         ret = diff_make(side, &d->diff, err);
     if (ret < 0)

@@ -9,7 +9,7 @@
 #include "profiler/analyses/order_write.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
-#include "profiler/cli/marks_file.h"
+#include "profiler/cli/report_marks.h"
 #include "profiler/cli/optimize_view.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/view.h"
@@ -201,10 +201,8 @@ static int read_profile(struct optimizing *z, struct err *err)
 
 static int read_marks(struct optimizing *z, struct err *err)
 {
-    char beside[MARKS_FILE_PATH];
-    marks_file_beside(symbols_image(z->symbols)->path, beside);
-    const char *path = text_or(z->marks_path, beside);
-    if (!*path || !strcmp(path, "off") || (!z->marks_path && access(path, F_OK) < 0))
+    char path[MARKS_FILE_PATH];
+    if (!report_marks_path(symbols_image(z->symbols)->path, z->marks_path, path))
         return 0;
     int ret = marks_read(path, &z->marks, err);
     if (ret == 0 && !z->marks_path)

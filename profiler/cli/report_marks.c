@@ -84,36 +84,71 @@ static int change_and_apply(struct cli *cli, const struct settings *s, const cha
     return ret;
 }
 
-static int apply_marks(const struct settings *s, const char *path, struct profile *p,
-                       const struct symbols *syms, struct err *err)
+typedef int marks_apply(struct profile *p, const struct marks *m, const struct symbols *syms,
+                        struct err *err);
+
+/* s: NULL where there is no --all */
+static int apply_marks(const struct settings *s, marks_apply *apply, const char *path,
+                       struct profile *p, const struct symbols *syms, struct err *err)
 {
     struct marks *m = NULL;
     int ret = marks_read(path, &m, err);
-    if (ret == 0)
+    if (ret == 0 && s)
         ret = check_all(s, m, err);
     if (ret == 0)
-        ret = profile_apply_marks(p, m, syms, err);
+        ret = apply(p, m, syms, err);
     marks_free(m);
     return ret;
+}
+
+bool report_marks_path(const char *elf, const char *file, char path[MARKS_FILE_PATH])
+{
+    if (file)
+        snprintf(path, MARKS_FILE_PATH, "%s", file);
+    else
+        marks_file_beside(elf, path);
+    return *path && strcmp(path, "off") != 0 && (file || access(path, F_OK) == 0);
+}
+
+static int use_marks(struct cli *cli, const struct settings *s, marks_apply *apply, const char *elf,
+                     const char *file, struct profile *p, const struct symbols *syms,
+                     struct err *err)
+{
+    char path[MARKS_FILE_PATH];
+    if (!report_marks_path(elf, file, path))
+        return 0;
+    int ret = apply_marks(s, apply, path, p, syms, err);
+    if (ret == 0 && !file)
+        cli_warn(cli, "names, tags and groups are those of %s (--marks off: none)", path);
+    return ret;
+}
+
+int report_marks_names(struct cli *cli, const char *elf, const char *file, struct profile *p,
+                       const struct symbols *syms, struct err *err)
+{
+    bool named = elf && *elf;
+    return use_marks(cli, NULL, profile_apply_names, named ? elf : p->info.elf, file, p, syms, err);
+}
+
+int report_marks_of(struct cli *cli, const char *elf, const char *file, struct profile *p,
+                    const struct symbols *syms, struct err *err)
+{
+    bool named = elf && *elf;
+    return use_marks(cli, NULL, profile_apply_marks, named ? elf : p->info.elf, file, p, syms, err);
 }
 
 int report_marks(struct cli *cli, const struct settings *s, const char *file,
                  const struct report_edits *edits, struct profile *p, const struct symbols *syms,
                  struct err *err)
 {
-    char beside[MARKS_FILE_PATH];
-    marks_file_beside(*s->elf ? s->elf : p->info.elf, beside);
-    const char *path = text_or(file, beside);
-    if (edits->n && !*path)
+    char path[MARKS_FILE_PATH];
+    const char *elf = *s->elf ? s->elf : p->info.elf;
+    if (!edits->n)
+        return use_marks(cli, s, profile_apply_marks, elf, file, p, syms, err);
+    report_marks_path(elf, file, path);
+    if (!*path)
         return err_set(err, ERR_USAGE, "add --marks F",
                        "--tag, --untag, --untag-all: the file does not say of which program it "
                        "is, so no probeprof.marks is beside it");
-    if (edits->n)
-        return change_and_apply(cli, s, path, edits, p, syms, err);
-    if (!*path || !strcmp(path, "off") || (!file && access(path, F_OK) < 0))
-        return 0;
-    int ret = apply_marks(s, path, p, syms, err);
-    if (ret == 0 && !file)
-        cli_warn(cli, "names, tags and groups are those of %s (--marks off: none)", path);
-    return ret;
+    return change_and_apply(cli, s, path, edits, p, syms, err);
 }

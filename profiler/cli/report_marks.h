@@ -3,6 +3,7 @@
 #define PROFILER_CLI_REPORT_MARKS_H
 
 #include "profiler/cli/command.h"
+#include "profiler/cli/marks_file.h"
 #include "profiler/cli/settings.h"
 #include "profiler/core/symbols.h"
 #include "profiler/profile/marks_edit.h"
@@ -19,6 +20,24 @@ struct report_edits {
 /* report_marks_edit - one more change; -ERR_USAGE if there are too many. */
 int report_marks_edit(struct report_edits *edits, enum marks_change change, const char *name,
                       struct err *err);
+
+/* report_marks_path - which file the marks of a program are in
+ * elf     the program, NULL or "": it is not known
+ * file    by --marks; NULL: it is beside the program
+ * path    its name; "" if there is none
+ * Returns whether it is to be read: not with --marks off, nor if nobody has named it and it is not
+ * there. */
+bool report_marks_path(const char *elf, const char *file, char path[MARKS_FILE_PATH]);
+
+/* report_marks_of - applies the marks of that file to p, for those who change none
+ * elf     by --elf; NULL or "": the ELF that p names
+ * Returns 0, what marks_read() and profile_apply_marks() do. */
+int report_marks_of(struct cli *cli, const char *elf, const char *file, struct profile *p,
+                    const struct symbols *syms, struct err *err);
+
+/* report_marks_names - the same of names and tags only, where each function is shown by itself. */
+int report_marks_names(struct cli *cli, const char *elf, const char *file, struct profile *p,
+                       const struct symbols *syms, struct err *err);
 
 /* report_marks - changes the file, and applies its marks to p
  * file    by --marks; "off": none; NULL: probeprof.marks beside the program: --elf, or the ELF that

@@ -78,4 +78,9 @@ bool mark_means(const struct mark *k, const struct profile_function *f);
 int profile_apply_marks(struct profile *p, const struct marks *m, const struct symbols *syms,
                         struct err *err);
 
+/* profile_apply_names - the same without groups and exclusions, for what is shown of each function
+ * by itself: names and tags. */
+int profile_apply_names(struct profile *p, const struct marks *m, const struct symbols *syms,
+                        struct err *err);
+
 #endif

@@ -225,6 +225,51 @@ static void sum_groups(struct profile *p, size_t first_group)
     }
 }
 
+/* The same where there are calls and no paths: what was called from outside of the group. */
+static void sum_called_groups(struct profile *p, size_t first_group)
+{
+    for (size_t i = 0; i < p->ncalls; i++) {
+        const struct profile_call *c = &p->calls[i];
+        if (c->callee < first_group || c->callee == c->caller)
+            continue;
+        p->functions[c->callee].c1_children += c->c1_children;
+        p->functions[c->callee].c2_children += c->c2_children;
+    }
+}
+
+static int compare_calls(const void *a, const void *b)
+{
+    const struct profile_call *x = a, *y = b;
+    if (x->caller != y->caller)
+        return x->caller < y->caller ? -1 : 1;
+    return (x->callee > y->callee) - (x->callee < y->callee);
+}
+
+/* Calls between the same two are one. */
+static void renumber_calls(struct profile *p, const uint32_t *now)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->ncalls; i++) {
+        struct profile_call *c = &p->calls[i];
+        c->callee = now[c->callee];
+        if (c->caller != PROFILE_NO_PARENT)
+            c->caller = now[c->caller];
+    }
+    if (p->ncalls)
+        qsort(p->calls, p->ncalls, sizeof *p->calls, compare_calls);
+    for (size_t i = 0; i < p->ncalls; i++) {
+        const struct profile_call *c = &p->calls[i];
+        if (n && compare_calls(&p->calls[n - 1], c) == 0) {
+            p->calls[n - 1].hits += c->hits;
+            p->calls[n - 1].c1_children += c->c1_children;
+            p->calls[n - 1].c2_children += c->c2_children;
+        } else {
+            p->calls[n++] = *c;
+        }
+    }
+    p->ncalls = n;
+}
+
 static int compare_addresses(const void *a, const void *b)
 {
     const struct profile_address *x = a, *y = b;
@@ -233,7 +278,8 @@ static int compare_addresses(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static void renumber_functions(struct profile *p, const uint32_t *now)
+/* now: of each of the nbefore functions there were, which it is now */
+static void renumber_functions(struct profile *p, const uint32_t *now, size_t nbefore)
 {
     for (size_t i = 0; i < p->nnodes; i++)
         p->nodes[i].function = now[p->nodes[i].function];
@@ -243,6 +289,12 @@ static void renumber_functions(struct profile *p, const uint32_t *now)
         p->tasks[i].function = now[p->tasks[i].function];
     for (size_t i = 0; i < p->naddresses; i++)
         p->addresses[i].function = now[p->addresses[i].function];
+    /* it is the profile's own, and const for who reads it */
+    uint32_t *of_node = (uint32_t *)p->function_of_node;
+    for (size_t i = 0; i < p->nfunction_of_node; i++)
+        if (of_node[i] < nbefore)
+            of_node[i] = now[of_node[i]];
+    renumber_calls(p, now);
     if (p->naddresses)
         qsort(p->addresses, p->naddresses, sizeof *p->addresses, compare_addresses);
 }
@@ -264,10 +316,11 @@ static bool make_groups(struct applying *a)
     for (size_t i = first_group; ok && i < n; i++)
         ok = (table[i].name = arena_str(&p->arena, table[i].name)) != NULL;
     if (ok) {
+        renumber_functions(p, now, p->nfunctions);
         p->functions = table;
         p->nfunctions = n;
-        renumber_functions(p, now);
         sum_groups(p, first_group);
+        sum_called_groups(p, first_group);
     }
     free(now);
     return ok;
@@ -296,15 +349,15 @@ static bool set_names(struct applying *a)
     return ok;
 }
 
-int profile_apply_marks(struct profile *p, const struct marks *m, const struct symbols *syms,
-                        struct err *err)
+static int apply_marks(struct profile *p, const struct marks *m, const struct symbols *syms,
+                       bool groups, struct err *err)
 {
     struct applying a = { .p = p, .m = m, .syms = syms };
     a.rename = calloc(p->nfunctions + 1, sizeof *a.rename);
     a.tag = calloc(p->nfunctions + 1, sizeof *a.tag);
     a.to = calloc(p->nfunctions + 1, sizeof *a.to);
     int ret = a.rename && a.tag && a.to ? mark_all(&a, err) : -ERR_NOMEM;
-    if (ret == 0 && (!set_names(&a) || !make_groups(&a)))
+    if (ret == 0 && (!set_names(&a) || (groups && !make_groups(&a))))
         ret = -ERR_NOMEM;
     if (ret == -ERR_NOMEM)
         err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory");
@@ -312,4 +365,16 @@ int profile_apply_marks(struct profile *p, const struct marks *m, const struct s
     free(a.tag);
     free(a.to);
     return ret;
+}
+
+int profile_apply_marks(struct profile *p, const struct marks *m, const struct symbols *syms,
+                        struct err *err)
+{
+    return apply_marks(p, m, syms, true, err);
+}
+
+int profile_apply_names(struct profile *p, const struct marks *m, const struct symbols *syms,
+                        struct err *err)
+{
+    return apply_marks(p, m, syms, false, err);
 }

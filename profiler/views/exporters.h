@@ -9,11 +9,13 @@
 #include "profiler/views/report.h"
 
 enum exporter_needs {
-    EXPORT_NEEDS_FILE = 1 << 0,     /* it writes bytes, nothing for a terminal */
-    EXPORT_NEEDS_SYMBOLS = 1 << 1,  /* its rows are the program's lines: report_options.symbols */
-    EXPORT_HAS_BUCKETS = 1 << 2,    /* it knows what to do with report_options.buckets */
-    EXPORT_NEEDS_FOLDER = 1 << 4,   /* it is a folder of files: exporter_files() */
-    EXPORT_NEEDS_RECORDING = 1 << 3 /* it has when what ran: report_options.recording */
+    EXPORT_NEEDS_FILE = 1 << 0,      /* it writes bytes, nothing for a terminal */
+    EXPORT_NEEDS_SYMBOLS = 1 << 1,   /* its rows are the program's lines: report_options.symbols */
+    EXPORT_HAS_BUCKETS = 1 << 2,     /* it knows what to do with report_options.buckets */
+    EXPORT_NEEDS_FOLDER = 1 << 4,    /* it is a folder of files: exporter_files() */
+    EXPORT_NEEDS_RECORDING = 1 << 3, /* it has when what ran: report_options.recording */
+    EXPORT_BY_ADDRESS =
+        1 << 5 /* its rows are addresses or lines of code: marks have no use there */
 };
 
 /* The recording that a profile was made of, once more. */

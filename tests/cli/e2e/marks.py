@@ -57,6 +57,59 @@ class Marks(Folder):
         self.assertNotIn("*MallocNode", first.stdout)
         self.assertRegex(self.report(prf).stdout, r"(?m) \*GetLastNode")
 
+    def weights(self, folded):
+        """By the last function of each path, what folded stacks say of it."""
+        out = {}
+        for line in folded.splitlines():
+            path, n = line.rsplit(" ", 1)
+            leaf = path.split(";")[-1]
+            out[leaf] = out.get(leaf, 0) + int(n)
+        return out
+
+    def test_other_verbs_have_the_same_names(self):
+        record = self.recorded(self.dir)
+        marks = self.write("mine", self.MARKS)
+        convert = lambda to, *args: run(["convert", record, "--to", to, *args], cwd=self.dir)  # noqa: E731
+        report = {f["name"]: f for f in json.loads(self.report(record, "--json", "--marks", marks).stdout)["functions"]}
+        self.assertIn("(excluded)", report)
+        own = {name: f["c1"] for name, f in report.items() if f["c1"]}
+        self.assertEqual(self.weights(convert("folded", "--marks", marks).stdout), own)
+        self.write("probeprof.marks", self.MARKS)
+        beside = convert("folded")
+        self.assertIn("probeprof.marks (--marks off: none)", beside.stderr)
+        self.assertEqual(self.weights(beside.stdout), own)
+        self.assertIn("MallocNode", self.weights(convert("folded", "--marks", "off").stdout))
+        # when what ran: as many begin as were hit
+        self.assertEqual(convert("chrome", "-o", self.path("c.json")).returncode, 0)
+        with open(self.path("c.json"), encoding="utf-8") as f:
+            begun = [e["name"] for e in json.load(f)["traceEvents"] if e["ph"] == "B"]
+        for name in ("list", "node memory", "GetLastNode"):
+            self.assertEqual(begun.count(name), report[name]["hits"], name)
+        self.assertNotIn("MallocNode", begun)
+        diff = run(["diff", record, record, "--json"], cwd=self.dir)
+        self.assertEqual(diff.returncode, 0, diff.stderr)
+        self.assertEqual({f["name"] for f in json.loads(diff.stdout)["functions"]} & {"list", "node memory", "MallocNode"}, {"list", "node memory"})
+        shown = run(["annotate", record, "node memory", "--asm"], cwd=self.dir)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, r"node memory +./profexam.c:")
+        self.assert_fails(run(["annotate", record, "node memory", "--marks", "off"], cwd=self.dir), 1, "node memory", "nm")
+
+    def test_a_group_where_only_calls_are_known(self):
+        record = self.recorded(self.dir)
+        marks = self.write("mine", "group nodes = /Node$/\n")
+        known = {f["name"]: f for f in json.loads(self.report(record, "--json", "--marks", marks).stdout)["functions"]}
+        p = run(["convert", record, "--to", "callgrind", "-o", self.path("cg.out"), "--marks", "off"], cwd=self.dir)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        by_calls = json.loads(self.report(self.path("cg.out"), "--json", "--marks", marks).stdout)
+        for f in by_calls["functions"]:
+            self.assertEqual([f[c] for c in ("hits", "c1", "c1_children", "c2", "c2_children")],
+                             [known[f["name"]][c] for c in ("hits", "c1", "c1_children", "c2", "c2_children")], f["name"])
+        callers = json.loads(self.report(self.path("cg.out"), "--marks", marks, "--callers", "nodes", "--json").stdout)
+        self.assertEqual(callers, json.loads(self.report(self.path("cg.out"), "--marks", marks, "--callers", "nodes", "--json").stdout))
+        table = self.report(self.path("cg.out"), "--marks", marks, "--callers", "nodes").stdout
+        self.assertRegex(table, r"BuildList")
+        self.assertEqual(len(re.findall(r"(?m) nodes$", table)), 1 + 1)  # asked for, and itself among its callers
+
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as f:
             return f.read()

@@ -20,11 +20,11 @@ ORPHAN = "orphan.rec"
 REPORT = {"elf": (["p.elf"], ORPHAN), "output": ["new.prf"], "json": [], "tree": [], "hits": [">=1000"], "all": [], "sort": ["name"], "callers": ["MallocNode"],
           "callees": ["GetNewNode"], "live": [], "prof": [], "gprof": [], "function": ["Node$"], "limit": ["2"], "columns": ["c1%,hits"], "hot": ["hits>=1000"],
           "fail-if-any": ["hits>=1000"], "marks": ["other.marks"], "tag": ["InsertNode"], "untag": ["GetNewNode"], "untag-all": [], "show": ["tagged"], "html": ["new.html"]}
-ANNOTATE = {"both": [], "source": [], "asm": [], "limit": ["2"], "elf": (["p.elf"], ORPHAN), "source-dir": [".=sources"], "json": []}
+ANNOTATE = {"both": [], "source": [], "asm": [], "limit": ["2"], "elf": (["p.elf"], ORPHAN), "source-dir": [".=sources"], "marks": ["other.marks"], "json": []}
 CONVERT = {"output": ["new.file"], "value": ["hits"], "range": ["0x0C010000..0x0C010100"], "scale": ["4"], "buckets": ["7"], "buffer": ["500"], "bucket-bytes": ["4"],
-           "nfunc": ["3"],
+           "nfunc": ["3"], "marks": ["other.marks"],
            "elf": (["p.elf"], ORPHAN)}
-DIFF = {"fail-if": ["slower"], "limit": ["1"], "json": []}
+DIFF = {"fail-if": ["slower"], "marks": ["other.marks"], "limit": ["1"], "json": []}
 OPTIMIZE = {"map": ["p.map"], "output": ["new.ld"], "format": ["lor"], "algorithm": ["c3"], "include": ["Node$"], "exclude": ["^main$"], "hits": [">=2"], "cache": ["512,32,1"],
             "marks": ["group.marks"], "elf": (["p.elf"], ORPHAN), "json": []}
 GRAPH = {"dot": [], "json": []}
