@@ -19,21 +19,23 @@ struct chrome {
     struct json_writer json;
     struct buffer names; /* of all functions, as JSON */
     size_t *name_end;    /* by function: where its name ends there */
-    struct buffer line;  /* the event that is made */
+    struct buffer lines; /* events that are made, and the one that is being made */
     bool has_args;       /* it has some already */
 };
 
 /* ---- lines ---- */
 
+enum { LINES_BYTES = 32768 }; /* that many are written in one go */
+
 static void add_text(struct chrome *c, const char *text)
 {
-    buffer_add(&c->line, text, strlen(text));
+    buffer_add(&c->lines, text, strlen(text));
 }
 
 static void add_uint(struct chrome *c, uint64_t value)
 {
     char text[DECIMAL_MOST];
-    buffer_add(&c->line, text, decimal_digits(text, value));
+    buffer_add(&c->lines, text, decimal_digits(text, value));
 }
 
 static void write_quoted(struct buffer *b, const char *text)
@@ -50,16 +52,23 @@ static void add_place(struct chrome *c, uint32_t track, uint64_t at)
     add_text(c, ", \"pid\": 1, \"tid\": ");
     add_uint(c, (uint64_t)track + 1);
     add_text(c, ", \"ts\": "); /* microseconds */
-    buffer_add(&c->line, text, decimal_thousandths(text, tracks_ns(&c->tracks, at)));
+    buffer_add(&c->lines, text, decimal_thousandths(text, tracks_ns(&c->tracks, at)));
+}
+
+static void begin_line(struct chrome *c, const char *phase)
+{
+    if (c->lines.size)
+        add_text(c, ",\n    "); /* as the writer has it before the first of them */
+    add_text(c, "{\"ph\": \"");
+    add_text(c, phase);
+    add_text(c, "\", \"name\": ");
 }
 
 static void begin_event(struct chrome *c, const char *phase, const char *name, uint32_t track,
                         uint64_t at)
 {
-    add_text(c, "{\"ph\": \"");
-    add_text(c, phase);
-    add_text(c, "\", \"name\": ");
-    write_quoted(&c->line, name);
+    begin_line(c, phase);
+    write_quoted(&c->lines, name);
     add_place(c, track, at);
 }
 
@@ -72,19 +81,23 @@ static void begin_span_event(struct chrome *c, const char *phase, const struct s
         return;
     }
     size_t from = function ? c->name_end[function - 1] : 0;
-    add_text(c, "{\"ph\": \"");
-    add_text(c, phase);
-    add_text(c, "\", \"name\": ");
-    buffer_add(&c->line, c->names.data + from, c->name_end[function] - from);
+    begin_line(c, phase);
+    buffer_add(&c->lines, c->names.data + from, c->name_end[function] - from);
     add_place(c, e->track, e->at);
 }
 
-static void write_line(struct chrome *c)
+static void write_lines(struct chrome *c)
+{
+    if (!c->lines.failed && c->lines.size)
+        json_write_ready(&c->json, c->lines.data, c->lines.size);
+    c->lines.size = 0;
+}
+
+static void end_line(struct chrome *c)
 {
     add_text(c, "}");
-    if (!c->line.failed)
-        json_write_ready(&c->json, c->line.data, c->line.size);
-    c->line.size = 0;
+    if (c->lines.size >= LINES_BYTES)
+        write_lines(c);
 }
 
 static void begin_args(struct chrome *c)
@@ -116,13 +129,13 @@ static void add_arg_bool(struct chrome *c, const char *key, bool value)
 static void add_arg_string(struct chrome *c, const char *key, const char *text)
 {
     begin_arg(c, key);
-    write_quoted(&c->line, text);
+    write_quoted(&c->lines, text);
 }
 
 static void end_args(struct chrome *c)
 {
     add_text(c, "}");
-    write_line(c);
+    end_line(c);
 }
 
 /* ---- events ---- */
@@ -191,13 +204,13 @@ static void take_span(void *ctx, const struct span_event *e)
     case SPAN_TRACK: name_track(c, e); break;
     case SPAN_BEGIN:
         begin_span_event(c, "B", e);
-        write_line(c);
+        end_line(c);
         break;
     case SPAN_END: end_span(c, e); break;
     case SPAN_MARK:
         begin_event(c, "i", tracks_mark_name(e), e->track, e->at);
         add_text(c, ", \"s\": \"p\""); /* across the process */
-        write_line(c);
+        end_line(c);
         break;
     }
 }
@@ -239,9 +252,10 @@ static int write_trace(struct chrome *c, struct err *err)
     json_write_array(&c->json, false);
     name_process(c);
     int ret = tracks_play(&c->tracks, take_span, c, err);
-    ret = tracks_finish(&c->tracks, ret, c->line.failed, err);
+    ret = tracks_finish(&c->tracks, ret, c->lines.failed, err);
     if (ret < 0)
         return ret;
+    write_lines(c);
     json_write_end(&c->json);
     json_write_end(&c->json);
     sink_string(c->json.out, "\n");
@@ -256,7 +270,7 @@ int export_chrome(const struct profile *p, const struct report_options *o,
     if (ret == 0)
         ret = write_trace(&c, err);
     buffer_fini(&c.names);
-    buffer_fini(&c.line);
+    buffer_fini(&c.lines);
     free(c.name_end);
     return ret;
 }

@@ -26,13 +26,15 @@ static bool on_one_line(const struct json_writer *j)
     return j->compact || (j->depth && j->inline_from[j->depth - 1]);
 }
 
-static void new_line(struct json_writer *j)
+/* In one piece, since there is one before each of a hundred million lines. */
+static void new_line(struct json_writer *j, bool comma)
 {
-    static const char spaces[] = "                                                                ";
+    static const char text[] =
+        ",\n                                                                ";
     if (on_one_line(j))
-        return;
-    put_text(j, "\n", 1);
-    put_text(j, spaces, 2 * j->depth);
+        put_str(j, text_if(comma, j->compact ? "," : ", "));
+    else
+        put_text(j, text + !comma, (size_t)comma + 1 + 2 * j->depth);
 }
 
 /* Comma and line break before a value or key, as the place demands. */
@@ -44,10 +46,8 @@ static void before_value(struct json_writer *j)
     }
     if (j->depth == 0)
         return;
-    if (j->has_items[j->depth - 1])
-        put_str(j, on_one_line(j) && !j->compact ? ", " : ",");
+    new_line(j, j->has_items[j->depth - 1]);
     j->has_items[j->depth - 1] = true;
-    new_line(j);
 }
 
 static void open_level(struct json_writer *j, bool object, bool inline_)
@@ -74,7 +74,7 @@ void json_write_end(struct json_writer *j)
         /* The bracket stands at the level of its opening one, which may be on a line of its own. */
         bool keep = j->depth && j->inline_from[j->depth - 1];
         if (!keep)
-            new_line(j);
+            new_line(j, false);
     }
     put_str(j, j->is_object[j->depth] ? "}" : "]");
 }
