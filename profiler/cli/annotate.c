@@ -519,10 +519,11 @@ int annotate_function_json(const struct annotate *a, size_t function, struct jso
         json_member_uint(j, "low", f->low);
         json_member_uint(j, "high", f->high);
         json_member_uint(j, "hits", f->hits);
-        json_member_uint(j, "c1", f->c1);
-        json_member_uint(j, "c1_children", f->c1_children);
-        json_member_uint(j, "c2", f->c2);
-        json_member_uint(j, "c2_children", f->c2_children);
+        const bool counted = !is_sampled(a);
+        json_member_uint_if(j, "c1", counted, f->c1);
+        json_member_uint_if(j, "c1_children", counted, f->c1_children);
+        json_member_uint_if(j, "c2", counted, f->c2);
+        json_member_uint_if(j, "c2_children", counted, f->c2_children);
         json_member_bool(j, "doubtful", f->doubtful);
         json_write_key(j, "instructions");
         json_write_array(j, false);

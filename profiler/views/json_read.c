@@ -385,7 +385,8 @@ static void read_functions(struct reader *r, const json_t *root)
     r->list = NULL;
     if (n && !member_of(json_array_get(list, 0), "low"))
         p->info.unknown |= PROFILE_ADDRESSES;
-    if (n && !member_of(json_array_get(list, 0), "c1_children"))
+    bool counted = p->type == PROFILE_TRACE; /* of samples they are not missing */
+    if (n && counted && !member_of(json_array_get(list, 0), "c1_children"))
         p->info.unknown |= PROFILE_CHILDREN;
 }
 

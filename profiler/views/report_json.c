@@ -181,6 +181,9 @@ static void write_coverage(struct json_writer *j, const struct profile *p)
     write_untraced(j, p);
 }
 
+/* Samples count nothing but themselves. */
+static bool has_counters(const struct profile *p) { return p->type == PROFILE_TRACE; }
+
 static void write_run(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
@@ -209,8 +212,8 @@ static void write_run(struct json_writer *j, const struct profile *p)
     json_write_object(j, true);
     if (profile_knows(p, PROFILE_HITS))
         json_member_uint(j, "hits", p->total_hits);
-    json_member_uint(j, "c1", p->total_c1);
-    json_member_uint(j, "c2", p->total_c2);
+    json_member_uint_if(j, "c1", has_counters(p), p->total_c1);
+    json_member_uint_if(j, "c2", has_counters(p), p->total_c2);
     json_write_end(j);
     json_member_text(j, "note", i->note);
     write_remarks(j, i);
@@ -416,17 +419,17 @@ static void write_function(struct json_writer *j, const struct profile *p,
     json_member_string(j, "description", text_or(thread, profile_description_name(f->description)));
     if (profile_knows(p, PROFILE_HITS) && !f->hits_unknown)
         json_member_uint(j, "hits", f->hits);
-    bool children = profile_knows(p, PROFILE_CHILDREN);
-    json_member_uint(j, "c1", f->c1);
+    bool children = profile_knows(p, PROFILE_CHILDREN), counted = has_counters(p);
+    json_member_uint_if(j, "c1", counted, f->c1);
     if (children)
-        json_member_uint(j, "c1_children", f->c1_children);
+        json_member_uint_if(j, "c1_children", counted, f->c1_children);
     if (p->info.estimate.is) {
         write_spread(j, "c1_spread", p, f->c1_spread);
         write_spread(j, "c1_children_spread", p, f->c1_children_spread);
     }
-    json_member_uint(j, "c2", f->c2);
+    json_member_uint_if(j, "c2", counted, f->c2);
     if (children)
-        json_member_uint(j, "c2_children", f->c2_children);
+        json_member_uint_if(j, "c2_children", counted, f->c2_children);
     json_member_bool(j, "doubtful", f->doubtful);
     if (p->type == PROFILE_STATISTICAL)
         write_share(j, f->hits, p->total_hits);

@@ -24,7 +24,8 @@ def number(v):
 
 
 def figures(x):
-    return [number(x[k]) for k in FIGURES]
+    """Of samples the feed has 0 where a report has null."""
+    return [number(x[k] or 0) for k in FIGURES]
 
 
 def kin(tree, function):

@@ -163,7 +163,8 @@ COUNTS = ("hits", "c1", "c1_children", "c2", "c2_children")
 
 
 def report_functions(d):
-    return {(f["name"], f["low"], f["high"], f["file"]): [f["doubtful"]] + [f[k] for k in COUNTS]
+    """What the feed, whose rows are numbers, has of them: of samples 0 where a report has null."""
+    return {(f["name"], f["low"], f["high"], f["file"]): [f["doubtful"]] + [f[k] or 0 for k in COUNTS]
             for f in d["functions"] if any(f[k] for k in COUNTS)}
 
 
@@ -187,7 +188,7 @@ def compare(case, reader, d):
     case.assertEqual(reader.function_rows(), report_functions(d))
     case.assertEqual(reader.tree_rows(), report_tree(d))
     case.assertEqual(reader.handler_rows(), report_handlers(d))
-    case.assertEqual([int(v) for v in reader.totals], [d["totals"][k] for k in ("hits", "c1", "c2")])
+    case.assertEqual([int(v) for v in reader.totals], [d["totals"][k] or 0 for k in ("hits", "c1", "c2")])
     seen = reader.state["coverage"]
     for k in ("events", "lost", "lost_is_bound", "lost_c1", "gaps", "doubtful", "blind_events", "blind_c1"):
         case.assertEqual(seen.get(k), d["coverage"][k], k)  # what is not known is null there, and absent here

@@ -30,7 +30,7 @@ class Merge(Folder):
         return document
 
     def functions(self, document):
-        return {(f["name"], f["low"]): [f[c] for c in COUNTS] for f in document["functions"]}
+        return {(f["name"], f["low"]): [f[c] or 0 for c in COUNTS] for f in document["functions"]}
 
     def paths(self, document):
         way, out = {}, {}
@@ -52,7 +52,7 @@ class Merge(Folder):
         self.assertEqual(self.functions(all_of_it), self.add(self.functions(d) for d in alone))
         self.assertEqual(self.paths(all_of_it), self.add(self.paths(d) for d in alone))
         for key in ("hits", "c1", "c2"):
-            self.assertEqual(all_of_it["totals"][key], sum(d["totals"][key] for d in alone))
+            self.assertEqual(all_of_it["totals"][key] or 0, sum(d["totals"][key] or 0 for d in alone))
         for key in ("events", "lost", "gaps"):
             self.assertEqual(all_of_it["coverage"][key], sum(d["coverage"][key] for d in alone), key)
         self.assertEqual(all_of_it["passes"], sum(d["passes"] for d in alone))
@@ -78,6 +78,9 @@ class Merge(Folder):
 
     def test_samples(self):
         both, alone = self.check([self.record(f"{n}.rec", ["--sample", "--for", f"{n}ms"]) for n in (20, 30)])
+        for f in both["functions"]:  # not known, which is not 0
+            self.assertEqual([f[c] for c in COUNTS[1:]], [None] * 4)
+        self.assertEqual((both["totals"]["c1"], both["totals"]["c2"]), (None, None))
         self.assertEqual(both["sampling"]["looks"], sum(d["sampling"]["looks"] for d in alone))
 
     def wilson(self, hits, total):
