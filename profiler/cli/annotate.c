@@ -42,7 +42,7 @@ static uint64_t key_of(const struct annotate *a, uint64_t addr)
 }
 
 /* Counter 1 of an estimate is corrected by function: of a place it is not known. */
-static bool has_costs(const struct annotate *a) { return !a->capture->rates.given; }
+static bool has_costs(const struct annotate *a) { return a->places && !a->capture->rates.given; }
 
 static bool has_second(const struct annotate *a)
 {
@@ -51,7 +51,10 @@ static bool has_second(const struct annotate *a)
 
 static bool is_sampled(const struct annotate *a) { return a->profile->type == PROFILE_STATISTICAL; }
 
-static bool has_counts(const struct annotate *a) { return a->capture->blocks.used > 0; }
+static bool has_counts(const struct annotate *a)
+{
+    return a->capture->blocks.used > 0 || (a->code.sums && a->code.sums->nblocks > 0);
+}
 
 /* ---- what was measured where ---- */
 
@@ -203,11 +206,12 @@ static int gather_function(struct shown *s, const struct annotate *a, size_t fun
     if (ret < 0)
         return ret;
     s->insn = calloc(s->listing.n + 1, sizeof *s->insn);
-    if (!s->insn || !take_stretches(s))
+    if (!s->insn || (a->places && !take_stretches(s)))
         return err_set(err, ERR_NOMEM, "close other programs", "annotate: out of memory");
     for (size_t i = 0; i < s->listing.n; i++)
         s->insn[i] = (struct measured){ .row = s->listing.row[i] };
-    take_sites(s);
+    if (a->places)
+        take_sites(s);
     take_marks(s);
     return 0;
 }
@@ -280,7 +284,8 @@ static void put_measured(const struct shown *s, const struct measured *m,
             put_number(out, m->row.counted, m->row.count);
             put_number(out, m->row.branched, m->row.taken);
         }
-        put_number(out, m->called, m->calls);
+        if (a->places)
+            put_number(out, m->called, m->calls);
         if (has_costs(a)) {
             put_number(out, m->called, m->c1);
             put_number(out, m->called && has_second(a), m->c2);
@@ -306,8 +311,9 @@ static void put_head(const struct shown *s, const struct text_sink *out)
     if (is_sampled(a))
         sink_printf(out, " %7s %5s\n", "samples", "%");
     else
-        sink_printf(out, "%s %7s%s%s\n", text_if(has_counts(a), "   count   taken"), "calls",
-                    text_if(has_costs(a), "   C1+ch"), text_if(has_costs(a), "   C2+ch"));
+        sink_printf(out, "%s%s%s%s\n", text_if(has_counts(a), "   count   taken"),
+                    text_if(a->places, "   calls"), text_if(has_costs(a), "   C1+ch"),
+                    text_if(has_costs(a), "   C2+ch"));
 }
 
 static void put_insn(const struct shown *s, const struct measured *r, const struct text_sink *out)

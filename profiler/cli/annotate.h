@@ -1,4 +1,4 @@
-/* Source lines and instructions beside what was measured on each of them, of a recording. */
+/* Source lines and instructions beside what was measured on each of them. */
 #ifndef PROFILER_CLI_ANNOTATE_H
 #define PROFILER_CLI_ANNOTATE_H
 
@@ -23,7 +23,7 @@ struct annotate {
     const struct capture *capture; /* whose tree is at its end */
     const struct profile *profile;
     const struct symbols *symbols; /* NULL: there is no code to show */
-    const struct places *places;   /* sorted */
+    const struct places *places;   /* sorted; NULL: where calls were made is not known */
     struct annotate_sources *sources;
     /* told once of each of them that something is to be said of; NULL is fine */
     void (*note)(void *ctx, const char *file, const char *note);

@@ -8,9 +8,11 @@
 #include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/annotate.h"
+#include "profiler/cli/annotate_bridge.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/input.h"
+#include "profiler/cli/input_url.h"
 #include "profiler/cli/report_marks.h"
 #include "profiler/cli/serve_state.h"
 #include "profiler/cli/view.h"
@@ -257,24 +259,35 @@ static int show_json(struct annotating *a, struct err *err)
     return ret;
 }
 
-static int read_file(struct annotating *a, struct err *err)
+static int read_recording(struct annotating *a, struct err *err)
 {
     a->capture.watch = &a->places.watch;
     int ret = input_watched(a->cli, a->name, 1, a->elf, &a->capture, &a->profile, &a->symbols, err);
     if (ret < 0)
         return ret;
-    a->show.capture = &a->capture;
-    a->show.profile = a->profile;
-    a->show.symbols = a->symbols;
     a->show.places = &a->places;
-    a->show.sources = &a->sources;
-    a->show.note = tell_note;
-    a->show.note_ctx = a->cli;
     state_code(&a->capture, &a->show.code);
     if (!a->symbols)
         return err_set(err, ERR_USAGE, "give --elf", "%s: its program is not there to be shown",
                        a->name[0]);
     return places_sort(&a->places, a->capture.tree, a->show.code.canonical, err);
+}
+
+static int read_input(struct annotating *a, struct err *err)
+{
+    int ret = 0;
+    if (input_is_url(a->name[0]))
+        ret = annotate_bridge_read(a->cli, a->name[0], a->elf, &a->profile, &a->symbols,
+                                   &a->show.code, err);
+    else
+        ret = read_recording(a, err);
+    a->show.capture = &a->capture;
+    a->show.profile = a->profile;
+    a->show.symbols = a->symbols;
+    a->show.sources = &a->sources;
+    a->show.note = tell_note;
+    a->show.note_ctx = a->cli;
+    return ret;
 }
 
 static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
@@ -288,7 +301,7 @@ static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret > 0)
         ret = refuse_useless(&a, err);
     if (ret == 0)
-        ret = read_file(&a, err);
+        ret = read_input(&a, err);
     if (ret == 0)
         ret = report_marks_names(cli, a.elf, a.marks, a.profile, a.symbols, err);
     if (ret == 0)
@@ -309,13 +322,14 @@ const struct command command_annotate = {
     "annotate FILE [WHERE] [OPTIONS]",
     "show source and instructions beside what was measured on them",
     annotate_opts,
-    "FILE is a recording; WHERE a function, a place in one, or a source file; without\n"
-    "it all that ran is shown, the heaviest first. What was not measured on an\n"
-    "instruction is not spread over it: a trace of calls has figures where something\n"
-    "is called, with what the callee took, and below the function its stretches\n"
-    "between two events; an S12Z's trace how often each instruction ran; --sample\n"
-    "where the program was found. ? is doubtful, > the start point, # a stop point,\n"
-    "x a place that is not traced.\n\n"
+    "FILE is a recording, or the address of a running bridge; WHERE a function, a\n"
+    "place in one, or a source file; without it all that ran is shown, the heaviest\n"
+    "first. What was not measured on an instruction is not spread over it: a trace\n"
+    "of calls has figures where something is called, with what the callee took, and\n"
+    "below the function its stretches between two events; an S12Z's trace how often\n"
+    "each instruction ran; --sample where the program was found. A bridge has the\n"
+    "second of these only. ? is doubtful, > the start point, # a stop point, x a\n"
+    "place that is not traced.\n\n"
     "Examples:\n  probeprof annotate run.rec main\n"
     "  probeprof annotate run.rec profexam.c --source\n",
     run_annotate,

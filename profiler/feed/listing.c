@@ -118,23 +118,17 @@ static void take_samples(const struct span *s, struct listing *l)
     }
 }
 
-static int take_blocks(const struct span *s, struct listing *l, struct err *err)
+/* Both ascending; blocks do not overlap. */
+static void take_counts(const struct span *s, struct listing *l, const struct block_count *block,
+                        size_t nblocks, const struct branch_count *branch, size_t nbranches)
 {
-    struct block_count *block = NULL;
-    struct branch_count *branch = NULL;
-    size_t nblocks = 0, nbranches = 0;
-    if (!s->c->blocks || !s->c->blocks->used)
-        return 0;
-    int ret = blocks_list(s->c->blocks, &block, &nblocks, err);
-    if (ret == 0)
-        ret = branches_list(s->c->blocks, &branch, &nbranches, err);
-    for (size_t i = 0, k = 0; ret == 0 && i < l->n; i++) {
+    for (size_t i = 0, k = 0; i < l->n; i++) {
         while (k < nblocks && block[k].high <= l->row[i].address)
             k++;
         l->row[i].counted = k < nblocks && block[k].low <= l->row[i].address;
         l->row[i].count = l->row[i].counted ? block[k].count : 0;
     }
-    for (size_t i = 0; ret == 0 && i < nbranches; i++) {
+    for (size_t i = 0; i < nbranches; i++) {
         struct listing_row *r = listing_at(l, s->c, branch[i].pc);
         if (!r)
             continue;
@@ -142,6 +136,23 @@ static int take_blocks(const struct span *s, struct listing *l, struct err *err)
         r->taken += branch[i].taken;
         r->not_taken += branch[i].not_taken;
     }
+}
+
+static int take_blocks(const struct span *s, struct listing *l, struct err *err)
+{
+    struct block_count *block = NULL;
+    struct branch_count *branch = NULL;
+    size_t nblocks = 0, nbranches = 0;
+    const struct profile *sums = s->c->sums;
+    if (!s->c->blocks && sums)
+        take_counts(s, l, sums->blocks, sums->nblocks, sums->branches, sums->nbranches);
+    if (!s->c->blocks || !s->c->blocks->used)
+        return 0;
+    int ret = blocks_list(s->c->blocks, &block, &nblocks, err);
+    if (ret == 0)
+        ret = branches_list(s->c->blocks, &branch, &nbranches, err);
+    if (ret == 0)
+        take_counts(s, l, block, nblocks, branch, nbranches);
     free(block);
     free(branch);
     return ret;

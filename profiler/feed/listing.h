@@ -12,6 +12,7 @@
 #include "profiler/core/address_counts.h"
 #include "profiler/core/blocks.h"
 #include "profiler/core/symbols.h"
+#include "profiler/profile/profile.h"
 #include "targets/insn.h"
 
 enum { LISTING_MOST = 16384 }; /* instructions */
@@ -26,6 +27,7 @@ struct program_code {
     uint64_t (*canonical)(uint64_t addr);
     const struct address_counts *samples; /* of a statistical profile */
     const struct blocks *blocks;
+    const struct profile *sums; /* has the counts of blocks and branches, where blocks is NULL */
 };
 
 struct listing_row {

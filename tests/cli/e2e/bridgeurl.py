@@ -4,12 +4,19 @@
 usage: bridgeurl.py PROBEPROF SOURCE_DIR [unittest arguments]
 """
 import json
+import os
 import re
+import shutil
+import signal
 import socket
 import subprocess
 import threading
+import time
 
-from common import Folder, IRQDEMO, PROFEXAM, main, run, start
+from common import EXAMPLES, Folder, IRQDEMO, PROFEXAM, TIMEOUT, main, run, start
+from follower import ask, command
+
+MOTOR = os.path.join(EXAMPLES, "motor")
 
 
 class Bridgeurl(Folder):
@@ -46,10 +53,71 @@ class Bridgeurl(Folder):
         events = [d["coverage"]["events"] for d in seen]
         self.assertEqual(events, sorted(events))
 
+    def running(self, cwd, probe, *args):
+        """A bridge that records, stopped when it has something; what ends it."""
+        p = start(["--gdb", "off", "--http", "0", "--record", self.path("run.rec"), *args], cwd=cwd, probe=probe, stdout=subprocess.DEVNULL)
+        for f in (p.stderr.close, p.wait, p.kill):
+            self.addCleanup(f)
+        where = int(re.search(r"localhost:([0-9]+)/", self.wait_for(p, "feed: ")).group(1))
+        self.wait_for(p, "profiling")
+        events = lambda: json.loads(ask(where, "/api/1/status")[2])["events"]
+        end = time.monotonic() + TIMEOUT
+        while events() < 2000:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        self.assertEqual(command(where, do="stop")[0], 200)
+        before = None
+        while before != (before := events()):
+            time.sleep(1.5)
+
+        def ended():
+            p.send_signal(signal.SIGINT)
+            p.stderr.read()
+            self.assertEqual(p.wait(timeout=TIMEOUT), 0)
+        return f"http://localhost:{where}/", ended
+
+    def of_recording(self, text):
+        """Without what a bridge does not tell."""
+        d = json.loads(text)
+        sites = 0
+        for f in d["functions"]:
+            f["stretches"] = None
+            for i in f["instructions"]:
+                sites += "calls" in i
+                for k in ("calls", "c1_children", "c2_children", "doubtful", "point", "untraced"):
+                    i.pop(k, None)
+        return d, sites
+
+    def test_annotate__of_a_run_that_goes_on__has_the_figures_of_its_recording(self):
+        for cwd, probe, counts in ((MOTOR, None, True), (IRQDEMO, "sim:sh7750", False)):
+            url, ended = self.running(cwd, probe)
+            one = next(f["name"] for f in json.loads(run(["annotate", url, "--json"], cwd=cwd).stdout)["functions"])
+            views = ([], [one], ["--limit", "2"])
+            mine = [run(["annotate", url, *v, "--json"], cwd=cwd) for v in views]
+            text = run(["annotate", url, one, "--asm"], cwd=cwd)
+            ended()
+            for v, m in zip(views, mine):
+                self.assertEqual(m.returncode, 0, m.stderr)
+                self.assertIn("in its recording only", m.stderr)
+                theirs, sites = self.of_recording(run(["annotate", self.path("run.rec"), *v, "--json"], cwd=cwd).stdout)
+                self.assertEqual(json.loads(m.stdout), theirs, v)
+            self.assertGreater(sites, 0)
+            rows = [i for f in json.loads(mine[0].stdout)["functions"] for i in f["instructions"]]
+            self.assertEqual((sum("count" in i for i in rows) > 50, sum("taken" in i for i in rows) > 5), (counts, counts))
+            self.assertNotIn("calls", text.stdout)
+
+    def test_annotate__of_an_address__names_what_is_missing(self):
+        url = self.viewed()
+        shutil.copy(os.path.join(PROFEXAM, "profexam.elf"), self.path("other.elf"))
+        self.assert_fails(run(["annotate", url, "--elf", self.path("other.elf")], cwd=IRQDEMO), 1, "is of another build", "--elf E")
+        self.assert_fails(run(["annotate", url, "--elf", self.path("none")], cwd=IRQDEMO), 1, "none", "")
+        url, _ = self.running(PROFEXAM, "sim:sh7750", "--sample", "--rate", "20k")
+        self.assert_fails(run(["annotate", url], cwd=PROFEXAM), 1, "a bridge with samples", "--record F")
+
     def test_what_has_no_effect__is_refused(self):
         url = self.viewed()
         for args, words in ((["report", url, "--elf", "x.elf"], "no use for --elf"), (["report", url, url], "no use for"), (["report", url, "--live"], "not every event"),
-                            (["annotate", url], "not every event"), (["convert", url, "--from", "folded", "--to", "json"], "no use for --from")):
+                            (["convert", url, "--from", "folded", "--to", "json"], "no use for --from")):
             p = run(args)
             self.assertEqual((p.returncode, p.stdout), (2, ""), args)
             self.assertIn(words, p.stderr, args)
