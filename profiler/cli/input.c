@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/input_url.h"
 #include "profiler/cli/replay.h"
@@ -140,15 +141,17 @@ static int sort_into_runs(const char *const *path, size_t n, struct run_input *r
     return 0;
 }
 
-/* The sum of the runs of one kind, traces or samples. *name: the first one's; NULL: there is none.
- * One alone is taken out of its run, since a merged profile knows less. */
-static int merge_runs(struct run_input *run, size_t n, enum profile_type type,
-                      struct merge_input *sum, struct err *err)
+/* The sum of the runs of one kind, traces or samples; NULL: there is none. One alone is taken out
+ * of its run, since a merged profile knows less.
+ * first   name and build of the first of them */
+static int merge_runs(struct run_input *run, size_t n, enum profile_type type, struct profile **sum,
+                      struct merge_input *first, struct err *err)
 {
     struct merge_input *in = calloc(n, sizeof *in);
-    struct profile *p = NULL, **only = NULL;
+    struct profile **only = NULL;
     size_t found = 0;
     int ret = 0;
+    *sum = NULL;
     if (!in)
         return err_set(err, ERR_NOMEM, "close other programs", "merge: out of memory");
     for (size_t i = 0; i < n; i++)
@@ -156,38 +159,36 @@ static int merge_runs(struct run_input *run, size_t n, enum profile_type type,
             in[found++] = (struct merge_input){ run[i].profile, run[i].path[0], run[i].code_sum };
             only = &run[i].profile;
         }
-    *sum = in[0];
+    *first = in[0];
     if (found > 1) {
-        ret = profile_merge(in, found, &p, err);
-        sum->profile = p;
+        ret = profile_merge(in, found, sum, err);
     } else if (found) {
+        *sum = *only;
         *only = NULL;
     }
+    first->profile = *sum;
     free(in);
     return ret;
-}
-
-static struct profile *profile_of(const struct merge_input *in)
-{
-    return (struct profile *)in->profile;
 }
 
 /* Traces are added up, and so are samples. Where there are both, the samples are put beside the
  * trace. */
 static int sum_runs(struct run_input *run, size_t n, struct profile **p, struct err *err)
 {
-    struct merge_input trace = { .name = NULL }, samples = { .name = NULL };
-    int ret = merge_runs(run, n, PROFILE_TRACE, &trace, err);
+    struct profile *trace = NULL, *samples = NULL;
+    struct merge_input of_trace, of_samples;
+    int ret = merge_runs(run, n, PROFILE_TRACE, &trace, &of_trace, err);
     if (ret == 0)
-        ret = merge_runs(run, n, PROFILE_STATISTICAL, &samples, err);
-    if (ret == 0 && trace.profile && samples.profile)
-        ret = sampled_take(&trace, &samples, err);
-    bool sampled_only = ret == 0 && !trace.profile;
-    *p = ret == 0 ? profile_of(sampled_only ? &samples : &trace) : NULL;
-    if (ret < 0)
-        profile_free(profile_of(&trace));
-    if (!sampled_only)
-        profile_free(profile_of(&samples));
+        ret = merge_runs(run, n, PROFILE_STATISTICAL, &samples, &of_samples, err);
+    if (ret == 0 && trace && samples)
+        ret = sampled_take(trace, &of_trace, &of_samples, err);
+    if (ret == 0) {
+        *p = EITHER(trace, samples);
+        trace = NULL;
+        samples = *p == samples ? NULL : samples;
+    }
+    profile_free(trace);
+    profile_free(samples);
     return ret;
 }
 

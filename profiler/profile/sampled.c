@@ -7,16 +7,17 @@
 /* The event that is time on both families: SH-4's elapsed-time, S12Z's bus-cycles. */
 enum { EVENT_OF_TIME = 0x23 };
 
-static int check_both(const struct merge_input *to, const struct merge_input *samples,
+static int check_both(const struct merge_input *trace, const struct merge_input *samples,
                       struct err *err)
 {
-    const struct profile_info *i = &to->profile->info;
-    int ret = merge_check_build(to, samples, err);
+    const struct profile_info *i = &trace->profile->info;
+    int ret = merge_check_build(trace, samples, err);
     if (ret < 0)
         return ret;
     if (i->counter[0].code != EVENT_OF_TIME)
         return err_set(err, ERR_USAGE, "record the trace with --c1 elapsed-time (S12Z: bus-cycles)",
-                       "%s has not counted time by counter 1, and samples are of time", to->name);
+                       "%s has not counted time by counter 1, and samples are of time",
+                       trace->name);
     return 0;
 }
 
@@ -50,11 +51,11 @@ static int keep_most(struct profile *p, const struct profile *samples, const uin
     return 0;
 }
 
-int sampled_take(const struct merge_input *to, const struct merge_input *samples, struct err *err)
+int sampled_take(struct profile *p, const struct merge_input *trace,
+                 const struct merge_input *samples, struct err *err)
 {
-    struct profile *p = (struct profile *)to->profile;
     const struct profile *s = samples->profile;
-    int ret = check_both(to, samples, err);
+    int ret = check_both(trace, samples, err);
     if (ret < 0)
         return ret;
     uint64_t *missing = calloc(s->nfunctions + 1, sizeof *missing);
@@ -76,7 +77,7 @@ int sampled_take(const struct merge_input *to, const struct merge_input *samples
     free(missing);
     if (ret == 0 && !p->sampled.total)
         return err_set(err, ERR_USAGE, "sample the same work for longer",
-                       "%s has no sample in any function of %s", samples->name, to->name);
+                       "%s has no sample in any function of %s", samples->name, trace->name);
     return ret;
 }
 

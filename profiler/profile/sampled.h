@@ -10,12 +10,14 @@
 #include "profiler/profile/profile.h"
 
 /* sampled_take - puts the samples of one profile beside the functions of another
- * to       a trace whose counter 1 counts time; gets profile_function.sampled and profile.sampled
+ * p        a trace whose counter 1 counts time; gets profile_function.sampled and profile.sampled
+ * trace    the same profile, with the name and the build of its recording
  * samples  a statistical profile; not changed, and nothing of it is borrowed
  * A sample belongs to the function, or the block of probeprof.marks, whose range holds its address.
  * Returns 0; -ERR_USAGE, with both names: another build, one that does not say its build, a counter
  * 1 that does not count time, no sample in any function of the trace; -ERR_NOMEM. */
-int sampled_take(const struct merge_input *to, const struct merge_input *samples, struct err *err);
+int sampled_take(struct profile *p, const struct merge_input *trace,
+                 const struct merge_input *samples, struct err *err);
 
 /* What was found of one function, 0 to 1. */
 struct sampled_share {
