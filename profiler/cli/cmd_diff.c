@@ -113,7 +113,7 @@ static int read_file(const struct diffing *d, const char *path, const struct imp
     int ret = is ? input_profile(cli, path, is->name, NULL, &f->profile, &f->symbols, err)
                  : input_watched(cli, &path, 1, NULL, &f->capture, &f->profile, &f->symbols, err);
     if (ret == 0)
-        ret = report_marks_of(cli, NULL, d->marks, f->profile, f->symbols, err);
+        ret = report_marks_partly(cli, d->marks, f->profile, f->symbols, err);
     if (ret < 0)
         return ret;
     *out = (struct diff_side){ .profile = f->profile, .name = path };

@@ -123,6 +123,12 @@ static int use_marks(struct cli *cli, const struct settings *s, marks_apply *app
     return ret;
 }
 
+int report_marks_partly(struct cli *cli, const char *file, struct profile *p,
+                        const struct symbols *syms, struct err *err)
+{
+    return use_marks(cli, NULL, profile_apply_marks_partly, p->info.elf, file, p, syms, err);
+}
+
 int report_marks_names(struct cli *cli, const char *elf, const char *file, struct profile *p,
                        const struct symbols *syms, struct err *err)
 {

@@ -35,7 +35,13 @@ bool report_marks_path(const char *elf, const char *file, char path[MARKS_FILE_P
 int report_marks_of(struct cli *cli, const char *elf, const char *file, struct profile *p,
                     const struct symbols *syms, struct err *err);
 
-/* report_marks_names - the same of names and tags only, where each function is shown by itself. */
+/* report_marks_partly - the same for one of several builds: names that it has not are no mistake.
+ */
+int report_marks_partly(struct cli *cli, const char *file, struct profile *p,
+                        const struct symbols *syms, struct err *err);
+
+/* report_marks_names - report_marks_of() of names and tags only, where each function is shown by
+ * itself. */
 int report_marks_names(struct cli *cli, const char *elf, const char *file, struct profile *p,
                        const struct symbols *syms, struct err *err);
 

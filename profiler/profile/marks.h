@@ -83,4 +83,9 @@ int profile_apply_marks(struct profile *p, const struct marks *m, const struct s
 int profile_apply_names(struct profile *p, const struct marks *m, const struct symbols *syms,
                         struct err *err);
 
+/* profile_apply_marks_partly - as profile_apply_marks(), for one of several builds: a name that
+ * this one has not is not refused, since another may have it. */
+int profile_apply_marks_partly(struct profile *p, const struct marks *m, const struct symbols *syms,
+                               struct err *err);
+
 #endif

@@ -13,6 +13,7 @@ struct applying {
     struct profile *p;
     const struct marks *m;
     const struct symbols *syms;
+    bool partly;            /* a name that means nothing here is no mistake */
     const char **rename;    /* by function: its new name, NULL: none */
     bool *tag;              /* by function */
     const struct mark **to; /* by function: the group or exclusion it is in, NULL: none */
@@ -127,7 +128,7 @@ static int mark_matching(struct applying *a, const struct mark *k, struct err *e
         ret = err_set(err, ERR_USAGE, "name it file.c:function, or by an address (0x...)",
                       "%s:%d: %zu functions are \"%.100s\"", marks_file(a->m), k->line, met,
                       k->which);
-    if (ret == 0 && !met && !program_has(a, &x))
+    if (ret == 0 && !met && !a->partly && !program_has(a, &x))
         ret = refuse_unknown(a, k, err);
     matcher_fini(&x);
     return ret;
@@ -350,9 +351,9 @@ static bool set_names(struct applying *a)
 }
 
 static int apply_marks(struct profile *p, const struct marks *m, const struct symbols *syms,
-                       bool groups, struct err *err)
+                       bool groups, bool partly, struct err *err)
 {
-    struct applying a = { .p = p, .m = m, .syms = syms };
+    struct applying a = { .p = p, .m = m, .syms = syms, .partly = partly };
     a.rename = calloc(p->nfunctions + 1, sizeof *a.rename);
     a.tag = calloc(p->nfunctions + 1, sizeof *a.tag);
     a.to = calloc(p->nfunctions + 1, sizeof *a.to);
@@ -370,11 +371,17 @@ static int apply_marks(struct profile *p, const struct marks *m, const struct sy
 int profile_apply_marks(struct profile *p, const struct marks *m, const struct symbols *syms,
                         struct err *err)
 {
-    return apply_marks(p, m, syms, true, err);
+    return apply_marks(p, m, syms, true, false, err);
 }
 
 int profile_apply_names(struct profile *p, const struct marks *m, const struct symbols *syms,
                         struct err *err)
 {
-    return apply_marks(p, m, syms, false, err);
+    return apply_marks(p, m, syms, false, false, err);
+}
+
+int profile_apply_marks_partly(struct profile *p, const struct marks *m, const struct symbols *syms,
+                               struct err *err)
+{
+    return apply_marks(p, m, syms, true, true, err);
 }

@@ -272,7 +272,7 @@ static void report__columns_that_cannot_be__refused_with_what_there_is(void **st
         const char *what, *hint; /* in the message */
     } rows[] = {
         { "c3", false, false, false, "no column \"c3\"",
-          "hits%, +-, hits+-, C1, C1%, seen%, C1+-, +-%, C1+ch" },
+          "hits%, +-, hits+-, C1, C1%, smp%, smp+-, seen%, C1+-, +-%, C1+ch" },
         { "", false, false, false, "no column \"\"", "help columns" },
         { "function", false, false, false, "no column \"function\"", "help columns" },
         { "c1,,c2", false, false, false, "no column \"\"", "C2+ch%, cache, ?%" },
