@@ -73,6 +73,7 @@ def prepare(folder):
         f.write(struct.pack("<3Q", 0x00000000FE000000, 0xFE12340000000D01, 0x0010000000000117))  # a start, three branches and a jump, an end
     subprocess.run([PROGRAM, "--start", "main+8", "--stop", "0x0C010030", "--passes", "1", "--gdb", "off", "-o", "run.prf", "--record", "run.rec"], cwd=project, env=ENV, check=True,
                    stdout=subprocess.DEVNULL)
+    subprocess.run([PROGRAM, "--sample", "--for", "50ms", "--gdb", "off", "--record", "samples.rec"], cwd=project, env=ENV, check=True, stdout=subprocess.DEVNULL)
     for other in ("before.rec", "after.rec"):
         shutil.copy(os.path.join(project, "run.rec"), os.path.join(project, other))
     return project, bare
