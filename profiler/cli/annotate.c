@@ -8,6 +8,7 @@
 #include "probe/base/array.h"
 #include "probe/base/choice.h"
 #include "probe/base/util.h"
+#include "profiler/cli/parts.h"
 #include "profiler/feed/source_text.h"
 #include "profiler/views/json_writer.h"
 #include "profiler/views/report.h"
@@ -42,7 +43,10 @@ static uint64_t key_of(const struct annotate *a, uint64_t addr)
 }
 
 /* Counter 1 of an estimate is corrected by function: of a place it is not known. */
-static bool has_costs(const struct annotate *a) { return a->places && !a->capture->rates.given; }
+static bool has_costs(const struct annotate *a)
+{
+    return a->places && !a->profile->info.estimate.is;
+}
 
 static bool has_second(const struct annotate *a)
 {
@@ -53,7 +57,18 @@ static bool is_sampled(const struct annotate *a) { return a->profile->type == PR
 
 static bool has_counts(const struct annotate *a)
 {
-    return a->capture->blocks.used > 0 || (a->code.sums && a->code.sums->nblocks > 0);
+    return a->profile->nblocks > 0 || a->profile->nbranches > 0;
+}
+
+struct program_code annotate_code(const struct profile *p, const struct symbols *syms)
+{
+    const struct part *part = part_of_machine(symbols_machine(syms));
+    struct program_code code = { .elf = symbols_image(syms)->path, .symbols = syms, .sums = p };
+    if (part) {
+        code.insn = part->ops()->insn;
+        code.canonical = part->ops()->canonical;
+    }
+    return code;
 }
 
 /* ---- what was measured where ---- */
@@ -82,19 +97,26 @@ static void take_sites(struct shown *s)
     }
 }
 
-static void take_marks(struct shown *s)
+static void take_points(struct shown *s)
 {
-    const struct capture_armed *armed = &s->a->capture->armed;
-    const struct untraced *u = &s->a->capture->untraced;
+    const struct profile_points *p = &s->a->profile->points;
     struct measured *r;
-    if (armed->has_start && (r = measured_at(s, armed->start)))
+    if (p->has_start && (r = measured_at(s, p->start)))
         r->starts = true;
-    for (size_t i = 0; i < armed->nstops; i++)
-        if ((r = measured_at(s, armed->stops[i])))
+    for (size_t i = 0; i < p->nstops; i++)
+        if ((r = measured_at(s, p->stop[i])))
             r->stops = true;
-    for (size_t i = 0; i < u->n; i++)
-        if ((r = measured_at(s, u->row[i].address)))
+}
+
+static void take_untraced(struct shown *s)
+{
+    size_t n;
+    const struct profile_coverage *row = profile_coverage(s->a->profile, &n);
+    for (size_t i = 0; i < n && row[i].at.kind < COVERAGE_NPLACES; i++) {
+        struct measured *r = measured_at(s, row[i].at.address);
+        if (r)
             r->untraced = true;
+    }
 }
 
 static int by_stretch(const void *a, const void *b)
@@ -212,7 +234,8 @@ static int gather_function(struct shown *s, const struct annotate *a, size_t fun
         s->insn[i] = (struct measured){ .row = s->listing.row[i] };
     if (a->places)
         take_sites(s);
-    take_marks(s);
+    take_points(s);
+    take_untraced(s);
     return 0;
 }
 

@@ -3,7 +3,6 @@
 #define PROFILER_CLI_ANNOTATE_H
 
 #include "probe/base/sink.h"
-#include "profiler/cli/capture.h"
 #include "profiler/feed/listing.h"
 #include "profiler/profile/places.h"
 
@@ -20,7 +19,6 @@ struct annotate {
     enum annotate_way way;
     /* sources whose names begin with the one are in the other, a whole path; NULL: none are */
     const char *source_old, *source_new;
-    const struct capture *capture; /* whose tree is at its end */
     const struct profile *profile;
     const struct symbols *symbols; /* NULL: there is no code to show */
     const struct places *places;   /* sorted; NULL: where calls were made is not known */
@@ -30,6 +28,10 @@ struct annotate {
     void *note_ctx;
     struct program_code code;
 };
+
+/* annotate_code - the program that was profiled, and its counts by address: for annotate.code;
+ * borrows both. */
+struct program_code annotate_code(const struct profile *p, const struct symbols *syms);
 
 /* annotate_function - one function of the profile as text, in 80 columns. annotate_function_json -
  * as one object. Return 0 or -ERR_NOMEM. */

@@ -35,42 +35,36 @@ static int check_build(const struct profile *p, const struct symbols *syms, cons
 }
 
 static int open_program(const struct profile *p, const char *elf, struct symbols **syms,
-                        struct program_code *code, struct err *err)
+                        struct err *err)
 {
     int ret = symbols_open(elf, syms, err);
     if (ret < 0)
         return ret;
     const struct part *part = part_of_machine(symbols_machine(*syms));
     ret = part_prepare_symbols(*syms, part ? part->name : NULL, err);
-    if (ret == 0)
-        ret = check_build(p, *syms, elf, err);
-    *code = (struct program_code){ .elf = symbols_image(*syms)->path, .symbols = *syms, .sums = p };
-    if (part) {
-        code->insn = part->ops()->insn;
-        code->canonical = part->ops()->canonical;
-    }
-    return ret;
+    return ret < 0 ? ret : check_build(p, *syms, elf, err);
 }
 
 int annotate_bridge_read(struct cli *cli, const char *url, const char *elf, struct profile **p,
-                         struct symbols **syms, struct program_code *code, struct err *err)
+                         struct symbols **syms, struct err *err)
 {
     int ret = input_read_url(url, p, err);
     if (ret < 0)
         return ret;
     input_remarks(cli, *p);
-    if ((*p)->type == PROFILE_STATISTICAL)
-        return err_set(err, ERR_UNSUPPORTED, "record it, and give the recording: --record F",
-                       "%s is a bridge with samples, which tells sums of functions only", url);
+    const bool sampled = (*p)->type == PROFILE_STATISTICAL;
+    if (sampled && (*p)->total_hits && !(*p)->naddresses)
+        return err_set(err, ERR_UNSUPPORTED, "give a recording of it",
+                       "%s has samples of functions, and not where in them they were taken", url);
     const char *program = text_or(elf, (*p)->info.elf);
     if (!program || !*program)
         return err_set(err, ERR_USAGE, "give --elf", "%s: the bridge does not name its program",
                        url);
-    ret = open_program(*p, program, syms, code, err);
-    if (ret == 0)
+    ret = open_program(*p, program, syms, err);
+    if (ret == 0 && !sampled)
         cli_warn(cli,
-                 "%s is a bridge: what each call took, stretches and points are in its "
-                 "recording only (--record F)",
+                 "%s is a bridge: what each call took, and stretches, are in its recording only "
+                 "(--record F)",
                  url);
     return ret;
 }

@@ -195,6 +195,17 @@ int capture_next_recording(struct capture *c, const struct recording_end *end,
     return ret < 0 ? ret : 0;
 }
 
+static int take_points(const struct capture *c, struct profile *p, struct err *err)
+{
+    const struct capture_armed *a = &c->armed;
+    uint64_t *stop = arena_alloc(&p->arena, (a->nstops + 1) * sizeof *stop);
+    if (!stop)
+        return err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory");
+    memcpy(stop, a->stops, a->nstops * sizeof *stop);
+    p->points = (struct profile_points){ a->has_start, a->start, stop, a->nstops };
+    return 0;
+}
+
 int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
                     struct err *err)
 {
@@ -209,7 +220,8 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
         (*out)->type = PROFILE_STATISTICAL;
         (*out)->info.sampling = sampling_result(&c->sampling);
     }
-    if (c->blocks.used)
+    ret = take_points(c, *out, err);
+    if (ret == 0 && c->blocks.used)
         ret = profile_take_blocks(*out, &c->blocks, err);
     if (ret == 0)
         ret = profile_take_rates(*out, &c->rates, err);

@@ -14,7 +14,6 @@
 #include "profiler/cli/input.h"
 #include "profiler/cli/input_url.h"
 #include "profiler/cli/report_marks.h"
-#include "profiler/cli/serve_state.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/json_writer.h"
 
@@ -266,10 +265,10 @@ static int read_recording(struct annotating *a, struct err *err)
     if (ret < 0)
         return ret;
     a->show.places = &a->places;
-    state_code(&a->capture, &a->show.code);
     if (!a->symbols)
         return err_set(err, ERR_USAGE, "give --elf", "%s: its program is not there to be shown",
                        a->name[0]);
+    a->show.code = annotate_code(a->profile, a->symbols);
     return places_sort(&a->places, a->capture.tree, a->show.code.canonical, err);
 }
 
@@ -277,11 +276,11 @@ static int read_input(struct annotating *a, struct err *err)
 {
     int ret = 0;
     if (input_is_url(a->name[0]))
-        ret = annotate_bridge_read(a->cli, a->name[0], a->elf, &a->profile, &a->symbols,
-                                   &a->show.code, err);
+        ret = annotate_bridge_read(a->cli, a->name[0], a->elf, &a->profile, &a->symbols, err);
     else
         ret = read_recording(a, err);
-    a->show.capture = &a->capture;
+    if (ret == 0)
+        a->show.code = annotate_code(a->profile, a->symbols);
     a->show.profile = a->profile;
     a->show.symbols = a->symbols;
     a->show.sources = &a->sources;
@@ -328,7 +327,7 @@ const struct command command_annotate = {
     "of calls has figures where something is called, with what the callee took, and\n"
     "below the function its stretches between two events; an S12Z's trace how often\n"
     "each instruction ran; --sample where the program was found. A bridge has the\n"
-    "second of these only. ? is doubtful, > the start point, # a stop point, x a\n"
+    "last two of these only. ? is doubtful, > the start point, # a stop point, x a\n"
     "place that is not traced.\n\n"
     "Examples:\n  probeprof annotate run.rec main\n"
     "  probeprof annotate run.rec profexam.c --source\n",

@@ -108,14 +108,21 @@ void listing_row_add(struct listing_row *sum, const struct listing_row *r)
     sum->not_taken += r->not_taken;
 }
 
+static void add_hits(const struct span *s, struct listing *l, uint64_t address, uint64_t hits)
+{
+    struct listing_row *r = listing_at(l, s->c, address);
+    if (r)
+        r->hits += hits;
+}
+
 static void take_samples(const struct span *s, struct listing *l)
 {
     const struct address_counts *a = s->c->samples;
-    for (uint32_t i = 0; a && i < a->n; i++) {
-        struct listing_row *r = listing_at(l, s->c, a->row[i].address);
-        if (r)
-            r->hits += a->row[i].hits;
-    }
+    const struct profile *sums = a ? NULL : s->c->sums;
+    for (uint32_t i = 0; a && i < a->n; i++)
+        add_hits(s, l, a->row[i].address, a->row[i].hits);
+    for (size_t i = 0; sums && i < sums->naddresses; i++)
+        add_hits(s, l, sums->addresses[i].address, sums->addresses[i].hits);
 }
 
 /* Both ascending; blocks do not overlap. */

@@ -27,7 +27,8 @@ struct program_code {
     uint64_t (*canonical)(uint64_t addr);
     const struct address_counts *samples; /* of a statistical profile */
     const struct blocks *blocks;
-    const struct profile *sums; /* has the counts of blocks and branches, where blocks is NULL */
+    /* has the counts of blocks and branches where `blocks` is NULL, samples where `samples` is */
+    const struct profile *sums;
 };
 
 struct listing_row {

@@ -197,6 +197,15 @@ struct profile_sampled {
     uint64_t most_hits;
 };
 
+/* Between which points it was counted, in the end; none of a run without, and where the file does
+ * not tell. */
+struct profile_points {
+    bool has_start;
+    uint64_t start;
+    const uint64_t *stop;
+    size_t nstops;
+};
+
 struct profile {
     enum profile_type type;
     struct profile_info info;
@@ -214,6 +223,7 @@ struct profile {
     size_t nhandlers;
     struct profile_task *tasks; /* by C1; none if the target does not report tasks */
     size_t ntasks;
+    struct profile_points points;
     struct block_count *blocks; /* ascending; none if the target does not count them */
     struct branch_count *branches;
     size_t nblocks, nbranches;

@@ -1,7 +1,5 @@
 #include "profiler/views/json_read.h"
 
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,304 +7,186 @@
 #include "probe/base/choice.h"
 #include "probe/base/hex.h"
 #include "probe/base/util.h"
+#include "profiler/views/json_reader.h"
+#include "profiler/views/json_read_places.h"
 
 static const char schema[] = "probeprof.profile/1";
 
-/* The first thing that is wrong stays; what is read behind it has no meaning. */
-struct reader {
-    struct profile *p;
-    const char *list; /* "functions"; NULL: the document itself */
-    size_t row;       /* of it */
-    char bad[120];    /* "": nothing yet */
-    bool no_memory;
-};
-
-static void member_is_wrong(struct reader *r, const char *key, const char *what)
-{
-    if (*r->bad)
-        return;
-    if (r->list)
-        snprintf(r->bad, sizeof r->bad, "%s[%zu].%s %s", r->list, r->row, key, what);
-    else
-        snprintf(r->bad, sizeof r->bad, "%s %s", key, what);
-}
-
-/* ---- members: null and missing ones are unknown, which is 0 in the model ---- */
-
-static json_t *member_of(const json_t *object, const char *key)
-{
-    json_t *v = json_object_get(object, key);
-    return json_is_null(v) ? NULL : v;
-}
-
-static uint64_t count_of(struct reader *r, const json_t *object, const char *key)
-{
-    const json_t *v = member_of(object, key);
-    if (!v)
-        return 0;
-    if (!json_is_integer(v) || json_integer_value(v) < 0) {
-        member_is_wrong(r, key, "is no count");
-        return 0;
-    }
-    return (uint64_t)json_integer_value(v);
-}
-
-static uint32_t index_of(struct reader *r, const json_t *object, const char *key, size_t below)
-{
-    uint64_t v = count_of(r, object, key);
-    if (v < below)
-        return (uint32_t)v;
-    member_is_wrong(r, key, "is beyond the end");
-    return 0;
-}
-
-static double real_of(struct reader *r, const json_t *object, const char *key)
-{
-    const json_t *v = member_of(object, key);
-    if (v && !json_is_number(v))
-        member_is_wrong(r, key, "is no number");
-    return json_number_value(v);
-}
-
-static uint64_t ns_of(struct reader *r, const json_t *object, const char *key)
-{
-    double ns = 1e9 * real_of(r, object, key);
-    if (ns >= 0 && ns < 1e19)
-        return (uint64_t)(ns + 0.5);
-    member_is_wrong(r, key, "is no time");
-    return 0;
-}
-
-static bool flag_of(struct reader *r, const json_t *object, const char *key)
-{
-    const json_t *v = member_of(object, key);
-    if (v && !json_is_boolean(v))
-        member_is_wrong(r, key, "is neither true nor false");
-    return json_is_true(v);
-}
-
-/* A copy that lives as long as the profile; NULL: unknown. */
-static const char *text_of(struct reader *r, const json_t *object, const char *key)
-{
-    const json_t *v = member_of(object, key);
-    if (!v)
-        return NULL;
-    if (!json_is_string(v)) {
-        member_is_wrong(r, key, "is no text");
-        return NULL;
-    }
-    const char *copy = arena_str(&r->p->arena, json_string_value(v));
-    r->no_memory |= !copy;
-    return copy;
-}
-
-static const json_t *object_in(struct reader *r, const json_t *object, const char *key)
-{
-    const json_t *v = member_of(object, key);
-    if (v && !json_is_object(v))
-        member_is_wrong(r, key, "is no object");
-    return v;
-}
-
-/* A list's rows of `size` bytes in the profile's arena, zeroed; *n of them. */
-static void *rows_of(struct reader *r, const json_t *object, const char *key, size_t size,
-                     size_t *n, const json_t **list)
-{
-    *list = member_of(object, key);
-    if (*list && !json_is_array(*list))
-        member_is_wrong(r, key, "is no list");
-    *n = json_array_size(*list);
-    void *rows = arena_alloc(&r->p->arena, (*n + 1) * size);
-    r->no_memory |= !rows;
-    if (!rows)
-        *n = 0;
-    r->list = key;
-    return rows;
-}
-
-static const json_t *row_at(struct reader *r, const json_t *list, size_t i)
-{
-    r->row = i;
-    const json_t *row = json_array_get(list, i);
-    if (!json_is_object(row))
-        member_is_wrong(r, "row", "is no object");
-    return row;
-}
-
 /* ---- about the run ---- */
 
-static void read_build_id(struct reader *r, const json_t *root)
+static void read_build_id(struct json_reader *r, const json_t *root)
 {
     struct profile_info *i = &r->p->info;
-    const char *text = text_or(text_of(r, root, "build_id"), "");
+    const char *text = text_or(reader_text(r, root, "build_id"), "");
     size_t digits = strspn(text, "0123456789abcdef");
     if (text[digits] || digits % 2 || digits / 2 > sizeof i->build_id) {
-        member_is_wrong(r, "build_id", "is no build id");
+        reader_is_wrong(r, "build_id", "is no build id");
         return;
     }
     hex_decode(i->build_id, text, digits / 2);
     i->build_id_len = digits / 2;
 }
 
-static void read_started(struct reader *r, const json_t *root)
+static void read_started(struct json_reader *r, const json_t *root)
 {
     struct tm tm = { 0 };
-    const char *text = text_of(r, root, "started");
+    const char *text = reader_text(r, root, "started");
     if (!text)
         return;
     const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
     if (end && !*end)
         r->p->info.when = timegm(&tm);
     else
-        member_is_wrong(r, "started", "is no time of day");
+        reader_is_wrong(r, "started", "is no time of day");
 }
 
-static void read_counters(struct reader *r, const json_t *root)
+static void read_counters(struct json_reader *r, const json_t *root)
 {
-    const json_t *list = member_of(root, "counters");
+    const json_t *list = reader_member(root, "counters");
     if (!json_is_array(list) || json_array_size(list) != 2)
-        member_is_wrong(r, "counters", "are not two");
+        reader_is_wrong(r, "counters", "are not two");
     r->list = "counters";
     for (size_t i = 0; i < 2 && !*r->bad; i++) {
         const json_t *c = json_array_get(list, i);
         r->row = i;
         if (json_is_null(c))
             continue;
-        r->p->info.counter[i] = (struct profile_counter){ .code = (uint16_t)count_of(r, c, "code"),
-                                                          .name = text_of(r, c, "name"),
-                                                          .unit = text_of(r, c, "unit") };
+        r->p->info.counter[i] =
+            (struct profile_counter){ .code = (uint16_t)reader_count(r, c, "code"),
+                                      .name = reader_text(r, c, "name"),
+                                      .unit = reader_text(r, c, "unit") };
     }
     r->list = NULL;
 }
 
-static void read_time(struct reader *r, const json_t *root)
+static void read_time(struct json_reader *r, const json_t *root)
 {
-    const json_t *t = object_in(r, root, "time");
-    r->p->info.time = (struct run_time){ .target_cycles = count_of(r, t, "target_cycles"),
-                                         .agent_cycles = count_of(r, t, "agent_cycles"),
-                                         .host_ns = ns_of(r, t, "host_seconds"),
-                                         .board_ns = ns_of(r, t, "board_seconds"),
-                                         .held_ns = ns_of(r, t, "held_seconds") };
+    const json_t *t = reader_object(r, root, "time");
+    r->p->info.time = (struct run_time){ .target_cycles = reader_count(r, t, "target_cycles"),
+                                         .agent_cycles = reader_count(r, t, "agent_cycles"),
+                                         .host_ns = reader_ns(r, t, "host_seconds"),
+                                         .board_ns = reader_ns(r, t, "board_seconds"),
+                                         .held_ns = reader_ns(r, t, "held_seconds") };
 }
 
-static void read_sampling(struct reader *r, const json_t *root)
+static void read_sampling(struct json_reader *r, const json_t *root)
 {
-    const json_t *s = object_in(r, root, "sampling");
-    r->p->info.sampling = (struct profile_sampling){ .rate_asked = count_of(r, s, "rate_asked"),
-                                                     .looks = count_of(r, s, "looks"),
-                                                     .asleep = count_of(r, s, "asleep"),
-                                                     .missed = count_of(r, s, "missed"),
-                                                     .running_ns = ns_of(r, s, "seconds") };
+    const json_t *s = reader_object(r, root, "sampling");
+    r->p->info.sampling = (struct profile_sampling){ .rate_asked = reader_count(r, s, "rate_asked"),
+                                                     .looks = reader_count(r, s, "looks"),
+                                                     .asleep = reader_count(r, s, "asleep"),
+                                                     .missed = reader_count(r, s, "missed"),
+                                                     .running_ns = reader_ns(r, s, "seconds") };
 }
 
-static void read_estimate(struct reader *r, const json_t *root)
+static void read_estimate(struct json_reader *r, const json_t *root)
 {
-    const json_t *e = object_in(r, root, "estimate");
+    const json_t *e = reader_object(r, root, "estimate");
     struct profile_estimate *to = &r->p->info.estimate;
     if (!e)
         return;
     to->is = true;
-    to->measurements = count_of(r, e, "measurements");
-    to->factor = real_of(r, e, "factor");
-    if (flag_of(r, e, "by_stamps"))
+    to->measurements = reader_count(r, e, "measurements");
+    to->factor = reader_real(r, e, "factor");
+    if (reader_flag(r, e, "by_stamps"))
         to->sources |= EVENT_BY_STAMPS;
-    if (flag_of(r, e, "by_arrivals"))
+    if (reader_flag(r, e, "by_arrivals"))
         to->sources |= EVENT_BY_ARRIVALS;
 }
 
-static void read_remarks(struct reader *r, const json_t *root)
+static void read_remarks(struct json_reader *r, const json_t *root)
 {
     const json_t *list;
     size_t n;
-    struct profile_remark *row = rows_of(r, root, "remarks", sizeof *row, &n, &list);
+    struct profile_remark *row = reader_rows(r, root, "remarks", sizeof *row, &n, &list);
     for (size_t i = 0; i < n; i++) {
-        const json_t *x = row_at(r, list, i);
-        row[i] = (struct profile_remark){ .kind = text_or(text_of(r, x, "kind"), ""),
-                                          .text = text_or(text_of(r, x, "text"), ""),
-                                          .count = count_of(r, x, "count") };
+        const json_t *x = reader_row(r, list, i);
+        row[i] = (struct profile_remark){ .kind = text_or(reader_text(r, x, "kind"), ""),
+                                          .text = text_or(reader_text(r, x, "text"), ""),
+                                          .count = reader_count(r, x, "count") };
     }
     r->p->info.remarks = row;
     r->p->info.nremarks = n;
     r->list = NULL;
 }
 
-static void read_unfinished(struct reader *r, const json_t *root)
+static void read_unfinished(struct json_reader *r, const json_t *root)
 {
-    const json_t *u = object_in(r, root, "crash");
+    const json_t *u = reader_object(r, root, "crash");
     if (u)
         r->p->unfinished =
-            (struct profile_unfinished){ .what = text_of(r, u, "exception"),
-                                         .where = text_of(r, u, "at"),
-                                         .vector = (uint16_t)count_of(r, u, "vector"),
-                                         .c1 = count_of(r, u, "c1_since"),
-                                         .reset = flag_of(r, u, "reset") };
+            (struct profile_unfinished){ .what = reader_text(r, u, "exception"),
+                                         .where = reader_text(r, u, "at"),
+                                         .vector = (uint16_t)reader_count(r, u, "vector"),
+                                         .c1 = reader_count(r, u, "c1_since"),
+                                         .reset = reader_flag(r, u, "reset") };
 }
 
 /* ---- what was not seen ---- */
 
-static unsigned word_of(struct reader *r, const json_t *object, const char *key, unsigned n,
+static unsigned word_of(struct json_reader *r, const json_t *object, const char *key, unsigned n,
                         const char *(*name)(unsigned))
 {
-    const char *text = text_or(text_of(r, object, key), "");
+    const char *text = text_or(reader_text(r, object, key), "");
     for (unsigned i = 0; i < n; i++)
         if (!strcmp(text, name(i)))
             return i;
-    member_is_wrong(r, key, "is not known");
+    reader_is_wrong(r, key, "is not known");
     return 0;
 }
 
 static const char *kind_name(unsigned i) { return coverage_kind_name((enum coverage_kind)i); }
 static const char *cause_name(unsigned i) { return coverage_cause_name((enum coverage_cause)i); }
 
-static struct profile_coverage read_place(struct reader *r, const json_t *x)
+static struct profile_coverage read_place(struct json_reader *r, const json_t *x)
 {
     return (struct profile_coverage){
-        .at = { .address = count_of(r, x, "address"),
+        .at = { .address = reader_count(r, x, "address"),
                 .kind = (uint8_t)word_of(r, x, "kind", COVERAGE_NPLACES, kind_name),
                 .cause = (uint8_t)word_of(r, x, "cause", COVERAGE_NCAUSES, cause_name),
-                .amount = count_of(r, x, "bytes") },
-        .name = text_of(r, x, "function"),
-        .by = text_of(r, x, "by"),
+                .amount = reader_count(r, x, "bytes") },
+        .name = reader_text(r, x, "function"),
+        .by = reader_text(r, x, "by"),
     };
 }
 
 /* The document has sums of what was lost, not the causes of each. */
-static void add_losses(struct reader *r, const json_t *c)
+static void add_losses(struct json_reader *r, const json_t *c)
 {
     const struct coverage_row lost = { .kind = COVERAGE_LOST,
-                                       .amount = count_of(r, c, "lost"),
-                                       .c1 = count_of(r, c, "lost_c1"),
-                                       .bound = flag_of(r, c, "lost_is_bound") },
+                                       .amount = reader_count(r, c, "lost"),
+                                       .c1 = reader_count(r, c, "lost_c1"),
+                                       .bound = reader_flag(r, c, "lost_is_bound") },
                               gaps = { .kind = COVERAGE_AWAY,
                                        .cause = EVENT_CAUSE_LINK,
-                                       .amount = count_of(r, c, "gaps") },
+                                       .amount = reader_count(r, c, "gaps") },
                               resets = { .kind = COVERAGE_AWAY,
                                          .cause = EVENT_CAUSE_RESET,
-                                         .amount = count_of(r, c, "resets") },
+                                         .amount = reader_count(r, c, "resets") },
                               blind = { .kind = COVERAGE_BLIND,
-                                        .amount = count_of(r, c, "blind_events"),
-                                        .c1 = count_of(r, c, "blind_c1") };
+                                        .amount = reader_count(r, c, "blind_events"),
+                                        .c1 = reader_count(r, c, "blind_c1") };
     const struct coverage_row *all[] = { &lost, &gaps, &resets, &blind };
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (all[i]->amount || all[i]->c1)
             r->no_memory |= profile_add_coverage(r->p, all[i], 1, NULL) < 0;
 }
 
-static void read_coverage(struct reader *r, const json_t *root)
+static void read_coverage(struct json_reader *r, const json_t *root)
 {
-    const json_t *c = object_in(r, root, "coverage"), *list;
+    const json_t *c = reader_object(r, root, "coverage"), *list;
     struct profile *p = r->p;
-    p->info.sums_only = !member_of(c, "events");
+    p->info.sums_only = !reader_member(c, "events");
     if (p->info.sums_only)
         return;
-    p->info.events = count_of(r, c, "events");
-    p->info.doubtful = count_of(r, c, "doubtful");
-    p->info.unnamed = !flag_of(r, c, "names");
-    p->untraced_hits = count_of(r, c, "untraced_hits");
+    p->info.events = reader_count(r, c, "events");
+    p->info.doubtful = reader_count(r, c, "doubtful");
+    p->info.unnamed = !reader_flag(r, c, "names");
+    p->untraced_hits = reader_count(r, c, "untraced_hits");
     size_t n;
-    p->coverage = rows_of(r, c, "untraced", sizeof *p->coverage, &n, &list);
+    p->coverage = reader_rows(r, c, "untraced", sizeof *p->coverage, &n, &list);
     for (size_t i = 0; i < n; i++)
-        p->coverage[i] = read_place(r, row_at(r, list, i));
+        p->coverage[i] = read_place(r, reader_row(r, list, i));
     p->ncoverage = n;
     r->list = NULL;
     add_losses(r, c);
@@ -314,48 +194,48 @@ static void read_coverage(struct reader *r, const json_t *root)
 
 /* ---- functions and call paths ---- */
 
-static uint8_t description_of(struct reader *r, const json_t *x)
+static uint8_t description_of(struct json_reader *r, const json_t *x)
 {
-    const char *text = text_or(text_of(r, x, "description"), "");
+    const char *text = text_or(reader_text(r, x, "description"), "");
     for (unsigned i = 0; i <= PROFILE_USER_BLOCK; i++)
         if (!strcmp(profile_description_name(i), text))
             return (uint8_t)i;
     if (strcmp(text, "thread") != 0) /* its function's own is not told */
-        member_is_wrong(r, "description", "is not known");
+        reader_is_wrong(r, "description", "is not known");
     return PROFILE_UNKNOWN;
 }
 
-static void read_function(struct reader *r, const json_t *x, struct profile_function *f)
+static void read_function(struct json_reader *r, const json_t *x, struct profile_function *f)
 {
     *f = (struct profile_function){
-        .name = text_or(text_of(r, x, "name"), ""),
-        .linkage = text_or(text_of(r, x, "linkage_name"), ""),
-        .qualified = text_or(text_of(r, x, "qualified_name"), ""),
-        .file = text_of(r, x, "file"),
-        .line = (int)index_of(r, x, "line", INT32_MAX),
-        .low = count_of(r, x, "low"),
-        .high = count_of(r, x, "high"),
+        .name = text_or(reader_text(r, x, "name"), ""),
+        .linkage = text_or(reader_text(r, x, "linkage_name"), ""),
+        .qualified = text_or(reader_text(r, x, "qualified_name"), ""),
+        .file = reader_text(r, x, "file"),
+        .line = (int)reader_index(r, x, "line", INT32_MAX),
+        .low = reader_count(r, x, "low"),
+        .high = reader_count(r, x, "high"),
         .cache_line = PROFILE_NOT_CACHED,
         .description = description_of(r, x),
-        .hits = count_of(r, x, "hits"),
-        .hits_unknown = !member_of(x, "hits"),
-        .c1 = count_of(r, x, "c1"),
-        .c1_children = count_of(r, x, "c1_children"),
-        .c1_spread = count_of(r, x, "c1_spread"),
-        .c1_children_spread = count_of(r, x, "c1_children_spread"),
-        .c2 = count_of(r, x, "c2"),
-        .c2_children = count_of(r, x, "c2_children"),
-        .hits_half = real_of(r, x, "hits_share_half"),
-        .c1_half = real_of(r, x, "c1_share_half"),
-        .doubtful = flag_of(r, x, "doubtful"),
-        .tagged = flag_of(r, x, "tagged"),
-        .steps = count_of(r, x, "measurements"),
-        .doubts = count_of(r, x, "doubtful_measurements"),
+        .hits = reader_count(r, x, "hits"),
+        .hits_unknown = !reader_member(x, "hits"),
+        .c1 = reader_count(r, x, "c1"),
+        .c1_children = reader_count(r, x, "c1_children"),
+        .c1_spread = reader_count(r, x, "c1_spread"),
+        .c1_children_spread = reader_count(r, x, "c1_children_spread"),
+        .c2 = reader_count(r, x, "c2"),
+        .c2_children = reader_count(r, x, "c2_children"),
+        .hits_half = reader_real(r, x, "hits_share_half"),
+        .c1_half = reader_real(r, x, "c1_share_half"),
+        .doubtful = reader_flag(r, x, "doubtful"),
+        .tagged = reader_flag(r, x, "tagged"),
+        .steps = reader_count(r, x, "measurements"),
+        .doubts = reader_count(r, x, "doubtful_measurements"),
     };
-    if (member_of(x, "cache_line"))
-        f->cache_line = (uint16_t)index_of(r, x, "cache_line", PROFILE_NOT_CACHED);
+    if (reader_member(x, "cache_line"))
+        f->cache_line = (uint16_t)reader_index(r, x, "cache_line", PROFILE_NOT_CACHED);
     if (f->high < f->low)
-        member_is_wrong(r, "high", "is below its low");
+        reader_is_wrong(r, "high", "is below its low");
     if (!f->steps)
         f->doubts = 0;
 }
@@ -370,70 +250,70 @@ static bool in_order(const struct profile_function *before, const struct profile
     return before->low <= f->low;
 }
 
-static void read_functions(struct reader *r, const json_t *root)
+static void read_functions(struct json_reader *r, const json_t *root)
 {
     struct profile *p = r->p;
     const json_t *list;
     size_t n;
-    p->functions = rows_of(r, root, "functions", sizeof *p->functions, &n, &list);
+    p->functions = reader_rows(r, root, "functions", sizeof *p->functions, &n, &list);
     for (size_t i = 0; i < n; i++) {
-        read_function(r, row_at(r, list, i), &p->functions[i]);
+        read_function(r, reader_row(r, list, i), &p->functions[i]);
         if (i && !in_order(&p->functions[i - 1], &p->functions[i]))
-            member_is_wrong(r, "low", "is out of order");
+            reader_is_wrong(r, "low", "is out of order");
     }
     p->nfunctions = n;
     r->list = NULL;
-    if (n && !member_of(json_array_get(list, 0), "low"))
+    if (n && !reader_member(json_array_get(list, 0), "low"))
         p->info.unknown |= PROFILE_ADDRESSES;
     bool counted = p->type == PROFILE_TRACE; /* of samples they are not missing */
-    if (n && counted && !member_of(json_array_get(list, 0), "c1_children"))
+    if (n && counted && !reader_member(json_array_get(list, 0), "c1_children"))
         p->info.unknown |= PROFILE_CHILDREN;
 }
 
-static void read_nodes(struct reader *r, const json_t *root)
+static void read_nodes(struct json_reader *r, const json_t *root)
 {
     struct profile *p = r->p;
     const json_t *list;
     size_t n;
-    p->nodes = rows_of(r, root, "tree", sizeof *p->nodes, &n, &list);
+    p->nodes = reader_rows(r, root, "tree", sizeof *p->nodes, &n, &list);
     for (size_t i = 0; i < n; i++) {
-        const json_t *x = row_at(r, list, i);
+        const json_t *x = reader_row(r, list, i);
         struct profile_node *node = &p->nodes[i];
         *node = (struct profile_node){
             .parent = PROFILE_NO_PARENT,
-            .function = index_of(r, x, "function", p->nfunctions),
-            .hits = count_of(r, x, "hits"),
-            .c1 = count_of(r, x, "c1"),
-            .c1_children = count_of(r, x, "c1_children"),
-            .c2 = count_of(r, x, "c2"),
-            .c2_children = count_of(r, x, "c2_children"),
-            .doubtful = flag_of(r, x, "doubtful"),
+            .function = reader_index(r, x, "function", p->nfunctions),
+            .hits = reader_count(r, x, "hits"),
+            .c1 = reader_count(r, x, "c1"),
+            .c1_children = reader_count(r, x, "c1_children"),
+            .c2 = reader_count(r, x, "c2"),
+            .c2_children = reader_count(r, x, "c2_children"),
+            .doubtful = reader_flag(r, x, "doubtful"),
         };
-        if (member_of(x, "parent")) /* parents come first */
-            node->parent = index_of(r, x, "parent", i);
+        if (reader_member(x, "parent")) /* parents come first */
+            node->parent = reader_index(r, x, "parent", i);
         /* in pre-order: the parent is the last node, or one of those above it */
         uint32_t up = i ? (uint32_t)i - 1 : PROFILE_NO_PARENT;
         while (up != node->parent && up != PROFILE_NO_PARENT && !*r->bad)
             up = p->nodes[up].parent;
         if (up != node->parent)
-            member_is_wrong(r, "parent", "is not on the path before it");
+            reader_is_wrong(r, "parent", "is not on the path before it");
     }
     p->nnodes = n;
     r->list = NULL;
 }
 
-static void read_calls(struct reader *r, const json_t *root)
+static void read_calls(struct json_reader *r, const json_t *root)
 {
     struct profile *p = r->p;
     const json_t *list;
-    struct profile_call *c = rows_of(r, root, "calls", sizeof *c, &p->ncalls, &list);
+    struct profile_call *c = reader_rows(r, root, "calls", sizeof *c, &p->ncalls, &list);
     for (size_t i = 0; i < p->ncalls; i++) {
-        const json_t *x = row_at(r, list, i), *from = member_of(x, "caller");
-        c[i].caller = from ? index_of(r, x, "caller", p->nfunctions) : PROFILE_NO_PARENT;
-        c[i].callee = index_of(r, x, "callee", p->nfunctions);
-        c[i].hits = count_of(r, x, "hits");
-        c[i].c1_children = count_of(r, x, "c1_children");
-        c[i].c2_children = count_of(r, x, "c2_children");
+        const json_t *x = reader_row(r, list, i), *from = reader_member(x, "caller");
+        c[i].caller = from ? reader_index(r, x, "caller", p->nfunctions) : PROFILE_NO_PARENT;
+        c[i].callee = reader_index(r, x, "callee", p->nfunctions);
+        c[i].hits = reader_count(r, x, "hits");
+        c[i].c1_children = reader_count(r, x, "c1_children");
+        c[i].c2_children = reader_count(r, x, "c2_children");
     }
     p->calls = c;
     if (list) {
@@ -443,49 +323,49 @@ static void read_calls(struct reader *r, const json_t *root)
     r->list = NULL;
 }
 
-static void read_handlers(struct reader *r, const json_t *root)
+static void read_handlers(struct json_reader *r, const json_t *root)
 {
     struct profile *p = r->p;
     const json_t *list;
     size_t n;
-    p->handlers = rows_of(r, root, "handlers", sizeof *p->handlers, &n, &list);
+    p->handlers = reader_rows(r, root, "handlers", sizeof *p->handlers, &n, &list);
     for (size_t i = 0; i < n; i++) {
-        const json_t *x = row_at(r, list, i);
-        const char *kind = text_of(r, x, "kind");
+        const json_t *x = reader_row(r, list, i);
+        const char *kind = reader_text(r, x, "kind");
         p->handlers[i] = (struct profile_handler){
-            .function = index_of(r, x, "function", p->nfunctions),
-            .vector = (uint16_t)count_of(r, x, "vector"),
+            .function = reader_index(r, x, "function", p->nfunctions),
+            .vector = (uint16_t)reader_count(r, x, "vector"),
             .exception = kind && !strcmp(kind, "exception"),
-            .count = count_of(r, x, "count"),
-            .c1 = count_of(r, x, "c1"),
-            .longest = count_of(r, x, "longest_c1"),
-            .shortest = count_of(r, x, "shortest_c1"),
+            .count = reader_count(r, x, "count"),
+            .c1 = reader_count(r, x, "c1"),
+            .longest = reader_count(r, x, "longest_c1"),
+            .shortest = reader_count(r, x, "shortest_c1"),
         };
     }
     p->nhandlers = n;
     r->list = NULL;
 }
 
-static void read_threads(struct reader *r, const json_t *root)
+static void read_threads(struct json_reader *r, const json_t *root)
 {
     struct profile *p = r->p;
     const json_t *list;
     size_t n;
-    p->tasks = rows_of(r, root, "threads", sizeof *p->tasks, &n, &list);
+    p->tasks = reader_rows(r, root, "threads", sizeof *p->tasks, &n, &list);
     for (size_t i = 0; i < n; i++) {
-        const json_t *x = row_at(r, list, i);
+        const json_t *x = reader_row(r, list, i);
         struct profile_task *k = &p->tasks[i];
         *k = (struct profile_task){
-            .function = index_of(r, x, "function", p->nfunctions),
+            .function = reader_index(r, x, "function", p->nfunctions),
             .number = -1,
-            .name = text_of(r, x, "name"),
-            .low = count_of(r, x, "stack_low"),
-            .high = count_of(r, x, "stack_high"),
-            .c1 = count_of(r, x, "c1"),
-            .c2 = count_of(r, x, "c2"),
+            .name = reader_text(r, x, "name"),
+            .low = reader_count(r, x, "stack_low"),
+            .high = reader_count(r, x, "stack_high"),
+            .c1 = reader_count(r, x, "c1"),
+            .c2 = reader_count(r, x, "c2"),
         };
-        if (member_of(x, "number"))
-            k->number = (int64_t)count_of(r, x, "number");
+        if (reader_member(x, "number"))
+            k->number = (int64_t)reader_count(r, x, "number");
         if (!*r->bad)
             p->functions[k->function].task = (uint32_t)i + 1;
     }
@@ -493,48 +373,48 @@ static void read_threads(struct reader *r, const json_t *root)
     r->list = NULL;
 }
 
-static void read_blocks(struct reader *r, const json_t *root)
+static void read_blocks(struct json_reader *r, const json_t *root)
 {
     struct profile *p = r->p;
     const json_t *list;
-    p->blocks = rows_of(r, root, "blocks", sizeof *p->blocks, &p->nblocks, &list);
+    p->blocks = reader_rows(r, root, "blocks", sizeof *p->blocks, &p->nblocks, &list);
     for (size_t i = 0; i < p->nblocks; i++) {
-        const json_t *x = row_at(r, list, i);
-        p->blocks[i] = (struct block_count){ .low = count_of(r, x, "low"),
-                                             .high = count_of(r, x, "high"),
-                                             .count = count_of(r, x, "count") };
+        const json_t *x = reader_row(r, list, i);
+        p->blocks[i] = (struct block_count){ .low = reader_count(r, x, "low"),
+                                             .high = reader_count(r, x, "high"),
+                                             .count = reader_count(r, x, "count") };
     }
-    p->branches = rows_of(r, root, "branches", sizeof *p->branches, &p->nbranches, &list);
+    p->branches = reader_rows(r, root, "branches", sizeof *p->branches, &p->nbranches, &list);
     for (size_t i = 0; i < p->nbranches; i++) {
-        const json_t *x = row_at(r, list, i);
-        p->branches[i] = (struct branch_count){ .pc = count_of(r, x, "pc"),
-                                                .taken = count_of(r, x, "taken"),
-                                                .not_taken = count_of(r, x, "not_taken") };
+        const json_t *x = reader_row(r, list, i);
+        p->branches[i] = (struct branch_count){ .pc = reader_count(r, x, "pc"),
+                                                .taken = reader_count(r, x, "taken"),
+                                                .not_taken = reader_count(r, x, "not_taken") };
     }
     r->list = NULL;
 }
 
 /* ---- the document ---- */
 
-static void read_type(struct reader *r, const json_t *root)
+static void read_type(struct json_reader *r, const json_t *root)
 {
-    const char *type = text_or(text_of(r, root, "type"), "");
+    const char *type = text_or(reader_text(r, root, "type"), "");
     r->p->type = PROFILE_TRACE;
     if (!strcmp(type, "statistical"))
         r->p->type = PROFILE_STATISTICAL;
     else if (strcmp(type, "trace") != 0)
-        member_is_wrong(r, "type", "is neither trace nor statistical");
+        reader_is_wrong(r, "type", "is neither trace nor statistical");
 }
 
-static void read_info(struct reader *r, const json_t *root)
+static void read_info(struct json_reader *r, const json_t *root)
 {
     struct profile_info *i = &r->p->info;
     read_type(r, root);
-    i->target = text_of(r, root, "target");
-    i->probe = text_of(r, root, "probe");
-    i->elf = text_of(r, root, "elf");
-    i->note = text_of(r, root, "note");
-    i->passes = count_of(r, root, "passes");
+    i->target = reader_text(r, root, "target");
+    i->probe = reader_text(r, root, "probe");
+    i->elf = reader_text(r, root, "elf");
+    i->note = reader_text(r, root, "note");
+    i->passes = reader_count(r, root, "passes");
     read_build_id(r, root);
     read_started(r, root);
     read_counters(r, root);
@@ -543,24 +423,24 @@ static void read_info(struct reader *r, const json_t *root)
     read_estimate(r, root);
     read_remarks(r, root);
     read_unfinished(r, root);
-    i->stretches = count_of(r, object_in(r, root, "losses"), "stretches");
-    const json_t *totals = object_in(r, root, "totals");
-    if (totals && !member_of(totals, "hits"))
+    i->stretches = reader_count(r, reader_object(r, root, "losses"), "stretches");
+    const json_t *totals = reader_object(r, root, "totals");
+    if (totals && !reader_member(totals, "hits"))
         i->unknown |= PROFILE_HITS;
-    r->p->total_hits = count_of(r, totals, "hits");
-    r->p->total_c1 = count_of(r, totals, "c1");
-    r->p->total_c2 = count_of(r, totals, "c2");
+    r->p->total_hits = reader_count(r, totals, "hits");
+    r->p->total_c1 = reader_count(r, totals, "c1");
+    r->p->total_c2 = reader_count(r, totals, "c2");
 }
 
-static int read_document(const json_t *root, struct reader *r, struct err *err)
+static int read_document(const json_t *root, struct json_reader *r, struct err *err)
 {
     const char *is = json_string_value(json_object_get(root, "schema"));
     if (!is || strcmp(is, schema) != 0)
         return err_set(err, ERR_FORMAT, "give what `probeprof report FILE --json` has written",
                        "its schema is %.60s, not %s", text_or(is, "missing"), schema);
-    void (*const parts[])(struct reader *, const json_t *) = {
-        read_info,  read_functions, read_coverage, read_nodes,
-        read_calls, read_handlers,  read_threads,  read_blocks,
+    void (*const parts[])(struct json_reader *, const json_t *) = {
+        read_info,     read_functions, read_coverage, read_nodes,  read_calls,
+        read_handlers, read_threads,   read_blocks,   read_places,
     };
     for (size_t i = 0; i < ARRAY_LEN(parts) && !*r->bad && !r->no_memory; i++)
         parts[i](r, root);
@@ -584,7 +464,7 @@ int json_to_profile(const uint8_t *text, size_t len, struct profile **out, struc
     if (!root)
         return err_set(err, ERR_FORMAT, "the document is cut off or damaged: write it again",
                        "line %d, byte %d: %s", why.line, why.position, why.text);
-    struct reader r = { 0 };
+    struct json_reader r = { 0 };
     int ret = profile_new(&r.p, err);
     if (ret == 0)
         ret = read_document(root, &r, err);

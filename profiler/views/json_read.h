@@ -1,5 +1,5 @@
 /* A profile back from the document that report_json() writes, of this program or of a running
- * bridge. What the document does not hold stays unknown: the addresses of samples. */
+ * bridge. What the document does not hold stays unknown. */
 #ifndef PROFILER_VIEWS_JSON_READ_H
 #define PROFILER_VIEWS_JSON_READ_H
 

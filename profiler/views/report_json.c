@@ -8,6 +8,7 @@
 #include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/views/json_writer.h"
+#include "profiler/views/report_json_places.h"
 #include "profiler/profile/sampled.h"
 #include "profiler/profile/slowdown.h"
 
@@ -562,6 +563,7 @@ void report_json_as(const struct profile *p, const struct report_options *o,
         write_threads(&j, p);
     if (p->nblocks)
         write_blocks(&j, p);
+    report_json_places(&j, p);
     json_write_end(&j);
     out->write(out->ctx, "\n", 1);
 }

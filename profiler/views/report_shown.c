@@ -78,6 +78,19 @@ static void copy_others(const struct showing *s)
             v->branches[v->nbranches++] = p->branches[i];
 }
 
+/* Where those functions were met. */
+static void copy_addresses(const struct showing *s)
+{
+    const struct profile *p = s->p;
+    struct profile *v = s->view;
+    v->naddresses = 0;
+    for (size_t i = 0; i < p->naddresses; i++)
+        if (s->function[p->addresses[i].function] != NOWHERE) {
+            v->addresses[v->naddresses] = p->addresses[i];
+            v->addresses[v->naddresses++].function = s->function[p->addresses[i].function];
+        }
+}
+
 static bool make_room(struct showing *s)
 {
     const struct profile *p = s->p;
@@ -91,8 +104,9 @@ static bool make_room(struct showing *s)
     v->tasks = arena_alloc(a, (p->ntasks + 1) * sizeof *v->tasks);
     v->blocks = arena_alloc(a, (p->nblocks + 1) * sizeof *v->blocks);
     v->branches = arena_alloc(a, (p->nbranches + 1) * sizeof *v->branches);
+    v->addresses = arena_alloc(a, (p->naddresses + 1) * sizeof *v->addresses);
     return s->function && s->node && v->functions && v->nodes && v->handlers && v->tasks &&
-           v->blocks && v->branches;
+           v->blocks && v->branches && v->addresses;
 }
 
 int report_shown(const struct profile *p, const struct report_options *o, struct profile *view,
@@ -112,6 +126,7 @@ int report_shown(const struct profile *p, const struct report_options *o, struct
         copy_functions(&s);
         copy_nodes(&s);
         copy_others(&s);
+        copy_addresses(&s);
     }
     free(s.function);
     free(s.node);

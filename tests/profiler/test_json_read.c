@@ -9,9 +9,16 @@
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 
+/* With what a trace and samples have, both. */
 static char *sample_text(void)
 {
     struct profile *p = sample_profile();
+    struct profile_address met[] = { { 0x8c010002, 7, 0 }, { 0x8c010004, 1, 0 }, { 2, 3, 1 } };
+    const uint64_t stops[] = { 0x8c010022, UINT32_MAX };
+    p->points = (struct profile_points){ true, 0x8c010010, stops, ARRAY_LEN(stops) };
+    p->addresses = met;
+    p->naddresses = ARRAY_LEN(met);
+    p->addresses_dropped = 5;
     struct memory_sink m = { 0 };
     report_json(p, sink_to(&m));
     char *text = strdup(sink_text(&m));
@@ -29,6 +36,11 @@ static void read__what_was_written__is_written_again(void **state)
     assert_int_equal(json_to_profile((const uint8_t *)text, strlen(text), &p, NULL), 0);
     report_json(p, sink_to(&again));
     assert_string_equal(sink_text(&again), text);
+    assert_true(p->points.has_start && p->points.start == 0x8c010010);
+    assert_int_equal(p->points.nstops, 2);
+    assert_int_equal(p->naddresses, 3);
+    assert_int_equal(p->addresses[1].hits, 1);
+    assert_int_equal(p->addresses_dropped, 5);
     profile_free(p);
     sink_free(&again);
     free(text);
@@ -60,6 +72,10 @@ static void read__damaged__says_where(void **state)
         { "\"description\": \"function\"", "\"description\": \"thing\"",
           "].description is not known" },
         { "\"doubtful\": true", "\"doubtful\": 1", "is neither true nor false" },
+        { "\"address\": 2348875780", "\"address\": 1", "addresses[1].address is out of order" },
+        { "\"function\": 1, \"hits\": 3", "\"function\": 999", "[2].function is beyond the end" },
+        { "\"address\": 2348875810", "\"address\": \"f\"", "stops[0].address is no count" },
+        { "\"points\": {", "\"points\": 1, \"x\": {", "points is no object" },
         { "\"functions\": [", "\"functions\": 3, \"x\": [", "functions is no list" },
     };
     char *text = sample_text();

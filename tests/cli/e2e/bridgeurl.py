@@ -24,7 +24,11 @@ class Bridgeurl(Folder):
         """A recording, and the address where `view` has it."""
         r = run(["--for", "20ms", "--gdb", "off", "--http", "off", "--record", self.path("run.rec")], cwd=IRQDEMO)
         self.assertEqual(r.returncode, 0, r.stderr)
-        p = start(["view", "--http", "0", self.path("run.rec"), *more], cwd=IRQDEMO, stdout=subprocess.DEVNULL)
+        return self.view(self.path("run.rec"), *more)
+
+    def view(self, *args):
+        """The address where `view` has a file."""
+        p = start(["view", "--http", "0", *args], cwd=IRQDEMO, stdout=subprocess.DEVNULL)
         for f in (p.stderr.close, p.wait, p.kill):
             self.addCleanup(f)
         return f"http://localhost:{re.search(r'localhost:([0-9]+)/', self.wait_for(p, 'feed: ')).group(1)}/"
@@ -53,8 +57,8 @@ class Bridgeurl(Folder):
         events = [d["coverage"]["events"] for d in seen]
         self.assertEqual(events, sorted(events))
 
-    def running(self, cwd, probe, *args):
-        """A bridge that records, stopped when it has something; what ends it."""
+    def running(self, cwd, probe, *args, least=2000):
+        """A bridge that records, stopped when it has so many events, or by its stop point; what ends it."""
         p = start(["--gdb", "off", "--http", "0", "--record", self.path("run.rec"), *args], cwd=cwd, probe=probe, stdout=subprocess.DEVNULL)
         for f in (p.stderr.close, p.wait, p.kill):
             self.addCleanup(f)
@@ -62,10 +66,11 @@ class Bridgeurl(Folder):
         self.wait_for(p, "profiling")
         events = lambda: json.loads(ask(where, "/api/1/status")[2])["events"]
         end = time.monotonic() + TIMEOUT
-        while events() < 2000:
+        while events() < least:
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
-        self.assertEqual(command(where, do="stop")[0], 200)
+        if "--stop" not in args:
+            self.assertEqual(command(where, do="stop")[0], 200)
         before = None
         while before != (before := events()):
             time.sleep(1.5)
@@ -84,7 +89,7 @@ class Bridgeurl(Folder):
             f["stretches"] = None
             for i in f["instructions"]:
                 sites += "calls" in i
-                for k in ("calls", "c1_children", "c2_children", "doubtful", "point", "untraced"):
+                for k in ("calls", "c1_children", "c2_children", "doubtful"):
                     i.pop(k, None)
         return d, sites
 
@@ -111,8 +116,44 @@ class Bridgeurl(Folder):
         shutil.copy(os.path.join(PROFEXAM, "profexam.elf"), self.path("other.elf"))
         self.assert_fails(run(["annotate", url, "--elf", self.path("other.elf")], cwd=IRQDEMO), 1, "is of another build", "--elf E")
         self.assert_fails(run(["annotate", url, "--elf", self.path("none")], cwd=IRQDEMO), 1, "none", "")
+
+    def test_annotate__of_samples_without_their_places__is_refused(self):
         url, _ = self.running(PROFEXAM, "sim:sh7750", "--sample", "--rate", "20k")
-        self.assert_fails(run(["annotate", url], cwd=PROFEXAM), 1, "a bridge with samples", "--record F")
+        self.assertEqual(run(["report", url, "-o", self.path("sums.prf")]).returncode, 0)
+        self.assert_fails(run(["annotate", self.view(self.path("sums.prf"))], cwd=PROFEXAM), 1, "not where in them they were taken", "give a recording")
+
+    def test_annotate__of_samples__has_where_the_recording_has_them(self):
+        for cwd, probe in ((PROFEXAM, "sim:sh7750"), (MOTOR, None)):
+            url, ended = self.running(cwd, probe, "--sample", "--rate", "20k")
+            views = ([], ["--json"], ["--source"], ["--limit", "1", "--asm"])
+            mine = [run(["annotate", url, *v], cwd=cwd) for v in views]
+            shares = json.loads(run(["report", url, "--json", "--show", "all"], cwd=cwd).stdout)
+            ended()
+            for v, m in zip(views, mine):
+                theirs = run(["annotate", self.path("run.rec"), *v], cwd=cwd)
+                self.assertEqual((m.returncode, m.stdout), (0, theirs.stdout), (v, m.stderr))
+            hits = [0] * len(shares["functions"])
+            for a in shares["addresses"]:
+                f = shares["functions"][a["function"]]
+                self.assertTrue(f["low"] <= a["address"] < f["high"], (a, f))
+                hits[a["function"]] += a["hits"]
+            self.assertEqual((shares["addresses_dropped"], hits), (0, [f["hits"] for f in shares["functions"]]))
+            self.assertGreater(len(shares["addresses"]), 20)
+            heaviest = max(shares["functions"], key=lambda f: f["hits"])
+            d = json.loads(run(["report", self.path("run.rec"), "--json", "--marks", self.path("marks"), "--tag", heaviest["name"], "--show", "tagged"], cwd=cwd).stdout)
+            self.assertEqual([f["name"] for f in d["functions"]], [heaviest["name"]])
+            self.assertEqual((sum(a["hits"] for a in d["addresses"]), {a["function"] for a in d["addresses"]}), (heaviest["hits"], {0}))
+            os.remove(self.path("marks"))
+
+    def test_annotate__of_a_run_between_points__marks_them(self):
+        for cwd, probe, start_at, stop_at in ((PROFEXAM, "sim:sh7750", "main", "GetNewNode"), (MOTOR, None, "begin", "commutate")):
+            url, ended = self.running(cwd, probe, "--start", start_at, "--stop", stop_at, least=5)
+            mine = json.loads(run(["annotate", url, "--json"], cwd=cwd).stdout)
+            ended()
+            theirs = json.loads(run(["annotate", self.path("run.rec"), "--json"], cwd=cwd).stdout)
+            points = lambda d: [(i["address"], i["point"]) for f in d["functions"] for i in f["instructions"] if "point" in i]
+            self.assertEqual(points(mine), points(theirs))
+            self.assertEqual({p for _, p in points(mine)}, {"start", "stop"})
 
     def test_what_has_no_effect__is_refused(self):
         url = self.viewed()
