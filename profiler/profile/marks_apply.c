@@ -1,17 +1,15 @@
 /* Marks on a profile: which functions a line means, and several functions that become one. */
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/nearest.h"
-#include "profiler/profile/marks.h"
+#include "profiler/profile/marks_match.h"
 #include "profiler/profile/naming.h"
-
-static const char excluded_name[] = "(excluded)";
 
 struct applying {
     struct profile *p;
     const struct marks *m;
+    const struct marks_matcher *matcher; /* of m */
     const struct symbols *syms;
     bool partly;            /* a name that means nothing here is no mistake */
     const char **rename;    /* by function: its new name, NULL: none */
@@ -20,67 +18,6 @@ struct applying {
 };
 
 /* ---- which functions? ---- */
-
-struct matcher {
-    const struct mark *k;
-    regex_t re;
-    bool is_address;
-    uint64_t address;
-};
-
-static int matcher_init(struct matcher *x, const struct mark *k, struct err *err)
-{
-    *x = (struct matcher){ .k = k };
-    x->is_address = !k->is_regex && !strncmp(k->which, "0x", 2) &&
-                    symbols_parse(NULL, k->which, &x->address, NULL) == 0;
-    if (k->is_regex && regcomp(&x->re, k->which, REG_EXTENDED | REG_NOSUB))
-        return err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory");
-    return 0;
-}
-
-static void matcher_fini(struct matcher *x)
-{
-    if (x->k->is_regex)
-        regfree(&x->re);
-}
-
-static bool name_matches(const struct matcher *x, const char *name)
-{
-    if (!name || !*name)
-        return false;
-    return x->k->is_regex ? regexec(&x->re, name, 0, NULL, 0) == 0 : !strcmp(name, x->k->which);
-}
-
-static bool function_matches(const struct matcher *x, const struct profile_function *f)
-{
-    if (x->is_address)
-        return x->address >= f->low && x->address < f->high;
-    return name_matches(x, f->name) ||
-           (!x->k->is_regex && (name_matches(x, f->linkage) || name_matches(x, f->qualified)));
-}
-
-bool mark_means(const struct mark *k, const struct profile_function *f)
-{
-    struct matcher x;
-    if (matcher_init(&x, k, NULL) < 0)
-        return false;
-    bool means = function_matches(&x, f);
-    matcher_fini(&x);
-    return means;
-}
-
-/* A function of the program that has not run is no mistake. */
-static bool program_has(const struct applying *a, const struct matcher *x)
-{
-    if (a->syms && x->is_address)
-        return symbols_find(a->syms, x->address) >= 0;
-    for (size_t i = 0; a->syms && i < symbols_nfunctions(a->syms); i++) {
-        const struct symbol_function *f = symbols_function(a->syms, i);
-        if (name_matches(x, f->name) || (!x->k->is_regex && name_matches(x, f->linkage)))
-            return true;
-    }
-    return false;
-}
 
 static int refuse_unknown(const struct applying *a, const struct mark *k, struct err *err)
 {
@@ -103,8 +40,7 @@ static int mark_function(struct applying *a, const struct mark *k, size_t i, str
     default: break;
     }
     const struct mark *before = a->to[i];
-    bool same = before && before->kind == k->kind && !strcmp(before->name, k->name);
-    if (before && !same)
+    if (before && !marks_same_group(before, k))
         return err_set(err, ERR_USAGE, "leave it out of one of them",
                        "%s:%d: %s is in line %d already", marks_file(a->m), k->line,
                        a->p->functions[i].name, before->line);
@@ -112,25 +48,22 @@ static int mark_function(struct applying *a, const struct mark *k, size_t i, str
     return 0;
 }
 
-static int mark_matching(struct applying *a, const struct mark *k, struct err *err)
+static int mark_matching(struct applying *a, size_t at, const struct mark *k, struct err *err)
 {
-    struct matcher x;
     size_t met = 0;
-    int ret = matcher_init(&x, k, err);
-    if (ret < 0)
-        return ret;
+    int ret = 0;
     for (size_t i = 0; ret == 0 && i < a->p->nfunctions; i++)
-        if (function_matches(&x, &a->p->functions[i])) {
+        if (marks_matcher_means(a->matcher, at, &a->p->functions[i])) {
             met++;
             ret = mark_function(a, k, i, err);
         }
     if (ret == 0 && met > 1 && k->kind == MARK_RENAME)
-        ret = err_set(err, ERR_USAGE, "name it file.c:function, or by an address (0x...)",
-                      "%s:%d: %zu functions are \"%.100s\"", marks_file(a->m), k->line, met,
-                      k->which);
-    if (ret == 0 && !met && !a->partly && !program_has(a, &x))
-        ret = refuse_unknown(a, k, err);
-    matcher_fini(&x);
+        return err_set(err, ERR_USAGE, "name it file.c:function, or by an address (0x...)",
+                       "%s:%d: %zu functions are \"%.100s\"", marks_file(a->m), k->line, met,
+                       k->which);
+    /* a function of the program that has not run is no mistake */
+    if (ret == 0 && !met && !a->partly && !marks_matcher_in_program(a->matcher, at, a->syms, NULL))
+        return refuse_unknown(a, k, err);
     return ret;
 }
 
@@ -162,17 +95,12 @@ static int mark_all(struct applying *a, struct err *err)
         if (k[i].kind == MARK_BLOCK)
             ret = expect_block(a, &k[i], err);
         else
-            ret = mark_matching(a, &k[i], err);
+            ret = mark_matching(a, i, &k[i], err);
     }
     return ret;
 }
 
 /* ---- several functions become one ---- */
-
-static const char *group_name(const struct mark *k)
-{
-    return k->kind == MARK_EXCLUDE ? excluded_name : k->name;
-}
 
 static void add_member(struct profile_function *to, const struct profile_function *f)
 {
@@ -194,20 +122,15 @@ static void add_member(struct profile_function *to, const struct profile_functio
 static uint32_t place_function(struct profile_function *table, size_t *n, size_t first_group,
                                const struct profile_function *f, const struct mark *k)
 {
+    const struct profile_function row = k ? marks_group_row(k) : *f;
     for (size_t i = k ? first_group : *n; i < *n; i++)
-        if (!strcmp(table[i].name, group_name(k))) {
+        if (!strcmp(table[i].name, row.name)) {
             add_member(&table[i], f);
             return (uint32_t)i;
         }
-    table[*n] = *f;
-    if (k) {
-        table[*n] = (struct profile_function){ .name = group_name(k),
-                                               .linkage = "",
-                                               .qualified = "",
-                                               .description = PROFILE_FUNCTION,
-                                               .cache_line = PROFILE_NOT_CACHED };
+    table[*n] = row;
+    if (k)
         add_member(&table[*n], f);
-    }
     return (uint32_t)(*n)++;
 }
 
@@ -357,11 +280,16 @@ static int apply_marks(struct profile *p, const struct marks *m, const struct sy
     a.rename = calloc(p->nfunctions + 1, sizeof *a.rename);
     a.tag = calloc(p->nfunctions + 1, sizeof *a.tag);
     a.to = calloc(p->nfunctions + 1, sizeof *a.to);
-    int ret = a.rename && a.tag && a.to ? mark_all(&a, err) : -ERR_NOMEM;
+    struct marks_matcher *matcher = NULL;
+    int ret = a.rename && a.tag && a.to ? marks_matcher_new(m, &matcher, err) : -ERR_NOMEM;
+    a.matcher = matcher;
+    if (ret == 0)
+        ret = mark_all(&a, err);
     if (ret == 0 && (!set_names(&a) || (groups && !make_groups(&a))))
         ret = -ERR_NOMEM;
     if (ret == -ERR_NOMEM)
         err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory");
+    marks_matcher_free(matcher);
     free(a.rename);
     free(a.tag);
     free(a.to);

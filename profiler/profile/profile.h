@@ -52,6 +52,7 @@ struct profile_function {
     uint16_t cache_line; /* (low >> 5) & 255, or PROFILE_NOT_CACHED */
     uint8_t description; /* enum profile_description */
     bool doubtful, tagged;
+    bool group;        /* marks have made it of several (marks.h): it has no address of its own */
     bool hits_unknown; /* nothing in the file called it: hits are 0 and mean nothing */
     /* estimated C1: with 95 % probability the true one is within +- this; 0 unknown */
     uint64_t c1_spread;
