@@ -35,6 +35,7 @@ static void forget_rows(struct feed *f)
     free(f->sum_estimated);
     free(f->functions);
     free(f->extra);
+    free(f->members);
     free(f->slots);
     free(f->handlers);
     free(f->events);
@@ -42,11 +43,13 @@ static void forget_rows(struct feed *f)
     f->sum1 = f->sum2 = f->sum_spread = f->sum_estimated = NULL;
     f->functions = NULL;
     f->extra = NULL;
+    f->members = NULL;
     f->slots = NULL;
     f->handlers = NULL;
     f->events = NULL;
     f->nnodes = f->cap_nodes = f->nfunctions = f->cap_functions = f->nslots = 0;
-    f->nhandlers = f->cap_handlers = f->finished = 0;
+    f->nhandlers = f->cap_handlers = f->nmembers = f->cap_members = f->finished = 0;
+    f->regroup = false;
     f->nevents = 0;
     arena_fini(&f->names);
     shown_fini(f);

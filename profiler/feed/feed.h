@@ -24,6 +24,7 @@
 #include "profiler/core/rates.h"
 #include "profiler/core/symbols.h"
 #include "profiler/core/task_names.h"
+#include "profiler/profile/marks_match.h"
 #include "profiler/profile/profile.h"
 #include "targets/event.h"
 
@@ -74,6 +75,9 @@ struct feed_source {
     const struct symbols *symbols;  /* NULL: functions are named by address */
     const struct rates *rates;      /* NULL, or not given: counter 1 is measured */
     const struct task_names *tasks; /* NULL: no names */
+    /* names, tags and groups of functions, the same in all folds of a feed; NULL: none. Marks of a
+     * profile that was read are in it already */
+    const struct marks_matcher *marks;
     bool samples; /* a profile of samples, even if none was met yet (capture.sampling) */
     /* grows whenever any of the above has changed, as capture.seen does; with the number of the
      * last fold the pass over the tree is left out. 0: always look */
@@ -206,12 +210,14 @@ enum feed_flag {
     FEED_LOST = 1 << 3,  /* no function: what ran while events were lost */
     FEED_OTHER = 1 << 4, /* no function: call paths beyond the limit */
     FEED_SAMPLE = 1 << 5,
-    FEED_TASK = 1 << 6 /* no function: a task */
+    FEED_TASK = 1 << 6, /* no function: a task */
+    FEED_TAGGED = 1 << 7,
+    FEED_GROUP = 1 << 8 /* several functions, by marks: it has neither an address nor code */
 };
 
 /* Values are those of the report: corrected where counter 1 is an estimate. */
 struct feed_function {
-    struct profile_function is; /* its strings belong to the feed; `tagged` is not used */
+    struct profile_function is; /* its strings belong to the feed */
     unsigned flags;             /* enum feed_flag */
     uint64_t version, named;    /* states in which its values, and its name, changed last */
 };
@@ -222,6 +228,9 @@ struct feed_node {
     uint64_t hits, c1, c1_children, c2, c2_children;
     uint16_t flags;
     bool outermost; /* no ancestor is the same function */
+    /* the feed's own: which function it is without marks, and whether no ancestor is that one */
+    bool member_outermost;
+    uint32_t member;
     uint64_t version;
 };
 

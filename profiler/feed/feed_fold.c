@@ -83,13 +83,11 @@ static bool add_node(struct fold *d, size_t i)
 {
     struct feed *f = d->f;
     const struct calltree_node *t = &d->tree[i];
-    long function = names_function(f, d->from, t);
-    if (function < 0)
+    long member = names_member(f, d->from, t);
+    if (member < 0)
         return false;
-    f->nodes[i] = (struct feed_node){
-        .parent = t->parent, .function = (uint32_t)function, .flags = 0, .version = d->next
-    };
-    f->nodes[i].outermost = node_is_outermost(f, i);
+    f->nodes[i] =
+        (struct feed_node){ .parent = t->parent, .member = (uint32_t)member, .version = d->next };
     switch (t->kind) {
     case CALLTREE_INTERRUPT: f->nodes[i].flags = FEED_INTERRUPT; break;
     case CALLTREE_EXCEPTION: f->nodes[i].flags = FEED_EXCEPTION; break;
@@ -107,22 +105,42 @@ static bool add_node(struct fold *d, size_t i)
     return true;
 }
 
+static bool member_is_outermost(const struct feed *f, size_t i)
+{
+    uint32_t member = f->nodes[i].member;
+    for (uint32_t k = f->nodes[i].parent; k != FEED_NO_PARENT; k = f->nodes[k].parent)
+        if (f->nodes[k].member == member)
+            return false;
+    return true;
+}
+
+/* Once its member has a row. */
+static void place_node(struct feed *f, size_t i)
+{
+    struct feed_node *n = &f->nodes[i];
+    n->function = f->members[n->member].function;
+    n->outermost = node_is_outermost(f, i);
+    n->member_outermost = n->outermost || member_is_outermost(f, i);
+}
+
 /* Rows for nodes the tree has made since; all or none. */
 static bool add_nodes(struct fold *d, size_t n)
 {
     struct feed *f = d->f;
-    size_t functions = f->nfunctions, handlers = f->nhandlers;
+    size_t members = f->nmembers, functions = f->nfunctions, handlers = f->nhandlers;
     bool ok = room_for_nodes(f, n);
     for (size_t i = f->nnodes; ok && i < n; i++)
         ok = add_node(d, i);
-    ok = ok && names_finish(f, d->from->symbols);
+    ok = ok && names_finish(f, d->from);
     if (!ok) {
-        names_cut(f, functions);
+        names_cut(f, members, functions);
         f->nhandlers = handlers;
         return false;
     }
     if (n != f->nnodes)
         feed_next(f);
+    for (size_t i = f->nnodes; i < n; i++)
+        place_node(f, i);
     f->nnodes = n;
     return true;
 }
@@ -131,14 +149,16 @@ static bool add_nodes(struct fold *d, size_t n)
 
 static void begin_functions(struct fold *d)
 {
-    for (size_t i = 0; i < d->f->nfunctions; i++) {
-        struct function_extra *x = &d->f->extra[i];
-        const struct profile_function *is = &d->f->functions[i].is;
-        x->to = (struct function_sums){ 0 };
+    struct feed *f = d->f;
+    for (size_t i = 0; i < f->nfunctions; i++)
+        f->extra[i].to = (struct function_sums){ 0 };
+    for (size_t i = 0; i < f->nmembers; i++) {
+        struct member *m = &f->members[i];
+        m->to = (struct member_sums){ 0 };
         /* what was measured, or is nobody's, stays as it is */
-        x->is_rated = d->rated && is->description != PROFILE_UNKNOWN;
-        if (x->is_rated)
-            x->rate = *rates_at(d->from->rates, is->low);
+        m->is_rated = d->rated && m->is.description != PROFILE_UNKNOWN;
+        if (m->is_rated)
+            m->rate = *rates_at(d->from->rates, m->is.low);
     }
 }
 
@@ -147,13 +167,15 @@ struct values {
 };
 
 /* Spreads, and what was estimated: sums of their own. */
-static void sum_rated(struct fold *d, size_t i, const struct function_extra *x)
+static void sum_rated(struct fold *d, size_t i, const struct values *v)
 {
     struct feed *f = d->f;
     const struct calltree_node *t = &d->tree[i];
-    struct function_sums *to = &f->extra[f->nodes[i].function].to;
-    bool known = x->is_rated && d->from->rates->measurements;
-    uint64_t spread = known ? rate_spread(&x->rate, t->c1) : 0, below = spread + f->sum_spread[i],
+    const struct feed_node *n = &f->nodes[i];
+    struct function_sums *row = &f->extra[n->function].to;
+    struct member *m = &f->members[n->member];
+    bool known = m->is_rated && d->from->rates->measurements;
+    uint64_t spread = known ? rate_spread(&m->rate, t->c1) : 0, below = spread + f->sum_spread[i],
              estimated = t->c1 + f->sum_estimated[i];
     f->sum_spread[i] = 0;
     if (t->parent != CALLTREE_NONE) {
@@ -163,12 +185,14 @@ static void sum_rated(struct fold *d, size_t i, const struct function_extra *x)
     } else {
         f->sum_estimated[i] = estimated; /* a root's is left for the handlers */
     }
-    to->spread += spread;
-    if (f->nodes[i].outermost) {
-        to->below += below;
-        to->estimated += estimated;
+    m->to.spread += spread;
+    if (n->member_outermost) {
+        m->to.below += below;
+        m->to.estimated += estimated;
+        m->to.c1_children += v->c1_children;
     }
-    to->estimated_own += t->c1;
+    row->estimated += n->outermost ? estimated : 0;
+    row->estimated_own += t->c1;
     d->estimated_c1 += t->c1;
 }
 
@@ -176,8 +200,10 @@ static struct values sum_node(struct fold *d, size_t i)
 {
     struct feed *f = d->f;
     const struct calltree_node *t = &d->tree[i];
-    struct function_extra *x = &f->extra[f->nodes[i].function];
-    struct values v = { .c1 = x->is_rated ? rate_corrected(&x->rate, t->c1) : t->c1, .c2 = t->c2 };
+    const struct feed_node *n = &f->nodes[i];
+    const struct member *m = &f->members[n->member];
+    struct function_sums *to = &f->extra[n->function].to;
+    struct values v = { .c1 = m->is_rated ? rate_corrected(&m->rate, t->c1) : t->c1, .c2 = t->c2 };
     v.c1_children = v.c1 + f->sum1[i];
     v.c2_children = v.c2 + f->sum2[i];
     f->sum1[i] = f->sum2[i] = 0;
@@ -185,18 +211,18 @@ static struct values sum_node(struct fold *d, size_t i)
         f->sum1[t->parent] += v.c1_children;
         f->sum2[t->parent] += v.c2_children;
     }
-    x->to.hits += t->hits;
-    x->to.c1 += v.c1;
-    x->to.c2 += v.c2;
-    x->to.steps += t->steps;
-    x->to.doubts += t->doubts;
-    x->to.doubtful |= t->doubtful;
-    if (f->nodes[i].outermost) {
-        x->to.c1_children += v.c1_children;
-        x->to.c2_children += v.c2_children;
+    to->hits += t->hits;
+    to->c1 += v.c1;
+    to->c2 += v.c2;
+    to->steps += t->steps;
+    to->doubts += t->doubts;
+    to->doubtful |= t->doubtful;
+    if (n->outermost) {
+        to->c1_children += v.c1_children;
+        to->c2_children += v.c2_children;
     }
     if (d->rated)
-        sum_rated(d, i, x);
+        sum_rated(d, i, &v);
     d->totals.hits += t->hits;
     d->totals.c1 += v.c1;
     d->totals.c2 += v.c2;
@@ -221,6 +247,18 @@ static void publish_node(struct fold *d, size_t i, const struct values *v)
     d->f->changed = true;
 }
 
+/* Of several functions that are one row, as the report has it: the sum, which it is within at most.
+ */
+static void add_spreads(struct fold *d)
+{
+    for (size_t i = 0; d->rated && i < d->f->nmembers; i++) {
+        const struct member *m = &d->f->members[i];
+        struct function_sums *to = &d->f->extra[m->function].to;
+        to->spread += rate_spread_sum(m->to.spread);
+        to->below += rate_spread_sum(m->to.below);
+    }
+}
+
 static void publish_functions(struct fold *d)
 {
     for (size_t i = 0; i < d->f->nfunctions; i++) {
@@ -235,8 +273,8 @@ static void publish_functions(struct fold *d)
         is.steps = to->steps;
         is.doubts = to->doubts;
         is.doubtful = to->doubtful;
-        is.c1_spread = rate_spread_sum(to->spread);
-        is.c1_children_spread = rate_spread_sum(to->below);
+        is.c1_spread = to->spread;
+        is.c1_children_spread = to->below;
         if (is.hits == fn->is.hits && is.c1 == fn->is.c1 && is.c1_children == fn->is.c1_children &&
             is.c2 == fn->is.c2 && is.c2_children == fn->is.c2_children &&
             is.steps == fn->is.steps && is.doubts == fn->is.doubts &&
@@ -255,7 +293,7 @@ static struct feed_handler handler_now(const struct fold *d, uint32_t i)
 {
     const struct feed *f = d->f;
     const struct calltree_node *t = &d->tree[i];
-    const struct function_sums *to = &f->extra[f->nodes[i].function].to;
+    const struct member_sums *to = &f->members[f->nodes[i].member].to;
     bool seen = t->longest >= t->shortest;
     struct feed_handler h = { .node = i,
                               .function = f->nodes[i].function,
@@ -302,6 +340,7 @@ static void sum_tree(struct fold *d)
         struct values v = sum_node(d, i);
         publish_node(d, i, &v);
     }
+    add_spreads(d);
     publish_functions(d);
     publish_handlers(d);
     clean_roots(d);
@@ -323,7 +362,7 @@ static void take_totals(struct fold *d)
     f->rate_sources = d->rated ? d->from->rates->sources : 0;
 }
 
-/* Everything that may fail comes first. */
+/* Everything that may fail comes first. 1: functions belong to other rows than those they have. */
 static int take_tree(struct feed *f, const struct feed_source *from, struct err *err)
 {
     struct fold d = { .f = f, .from = from, .next = f->seq + 1 };
@@ -332,10 +371,12 @@ static int take_tree(struct feed *f, const struct feed_source *from, struct err 
     d.totals.samples = from->samples || naming_type(d.tree, n) == PROFILE_STATISTICAL;
     d.rated = from->rates && from->rates->given && !d.totals.samples;
     bool ok = add_nodes(&d, n) && (!d.rated || room_for_rates(f)) &&
-              (!from->tasks || names_tasks(f, from->tasks));
+              (!from->tasks || names_tasks(f, from));
     if (!ok)
         return err_set(err, ERR_NOMEM, "close other programs",
                        "feed: out of memory for %zu call paths", n);
+    if (f->regroup)
+        return 1;
     sum_tree(&d);
     take_totals(&d);
     f->stats = *calltree_stats(from->tree);
@@ -368,6 +409,10 @@ int feed_fold(struct feed *f, const struct feed_source *from, const struct feed_
         ret = fold_profile(f, from->profile, err);
     else if (look)
         ret = take_tree(f, from, err);
+    if (ret == 1) { /* that is another epoch, too; there all are known when the rows are made */
+        feed_restart(f, next_epoch(f->epoch));
+        ret = take_tree(f, from, err);
+    }
     if (ret < 0)
         return ret;
     f->now = *now;

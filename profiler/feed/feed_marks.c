@@ -47,33 +47,34 @@ static void log_mark(struct feed *f, const char *name, const char *what)
 int feed_mark(struct feed *f, const char *name, const struct feed_source *from,
               const struct feed_moment *now, struct err *err)
 {
-    size_t n, at = find_mark(f, name);
+    size_t n;
     if (!is_name(name))
         return err_set(err, ERR_USAGE, "give 1 to 63 bytes of printable text",
                        "a mark cannot be called so");
-    if (at == FEED_MARKS)
-        return err_set(err, ERR_RESOURCE, "unmark one, or move one by its name",
-                       "there are %d marks already", FEED_MARKS);
     if (from->profile)
         return err_set(err, ERR_STATE, "compare it with another file",
                        "nothing comes after a mark in a file that holds sums only");
-    int ret = feed_fold(f, from, now, err);
+    int ret = feed_fold(f, from, now, err); /* may begin an epoch, without marks */
     if (ret < 0)
         return ret;
+    size_t at = find_mark(f, name);
+    if (at == FEED_MARKS)
+        return err_set(err, ERR_RESOURCE, "unmark one, or move one by its name",
+                       "there are %d marks already", FEED_MARKS);
     const struct calltree_node *tree = calltree_nodes(from->tree, &n);
     n = f->nnodes;
-    struct mark_row *row = malloc((n + 1) * sizeof *row);
+    struct reader_mark_row *row = malloc((n + 1) * sizeof *row);
     if (!row)
         return err_set(err, ERR_NOMEM, "close other programs",
                        "mark: out of memory for %zu call paths", n);
     for (size_t i = 0; i < n; i++)
-        row[i] = (struct mark_row){ tree[i].hits, tree[i].c1, tree[i].c2 };
-    struct mark *m = &f->marks[at];
+        row[i] = (struct reader_mark_row){ tree[i].hits, tree[i].c1, tree[i].c2 };
+    struct reader_mark *m = &f->marks[at];
     if (at == f->nmarks)
         f->nmarks++;
     else
         free(m->row);
-    *m = (struct mark){
+    *m = (struct reader_mark){
         .seq = f->seq, .wall_ms = now->wall_ms, .totals = f->totals, .row = row, .n = n
     };
     strcpy(m->name, name);
@@ -114,13 +115,13 @@ static void marked_fini(struct marked *w)
 
 static uint64_t corrected_c1(const struct feed *f, uint32_t node, uint64_t c1)
 {
-    const struct function_extra *x = &f->extra[f->nodes[node].function];
-    if (x->is_rated)
-        return rate_corrected(&x->rate, c1);
+    const struct member *m = &f->members[f->nodes[node].member];
+    if (m->is_rated)
+        return rate_corrected(&m->rate, c1);
     return c1;
 }
 
-static bool sum_mark(const struct feed *f, const struct mark *m, struct marked *w)
+static bool sum_mark(const struct feed *f, const struct reader_mark *m, struct marked *w)
 {
     w->c1 = calloc(m->n + 1, sizeof *w->c1);
     w->c2 = calloc(m->n + 1, sizeof *w->c2);
@@ -158,7 +159,7 @@ int feed_nodes_since(const struct feed *f, const char *name, struct feed_node **
     if (at == f->nmarks)
         return err_set(err, ERR_NOT_FOUND, "the state object \"marks\" has those there are",
                        "there is no mark \"%s\"", name);
-    const struct mark *m = &f->marks[at];
+    const struct reader_mark *m = &f->marks[at];
     struct feed_node *node = malloc((f->nnodes + 1) * sizeof *node);
     bool ok = node && sum_mark(f, m, &w);
     if (ok)
@@ -199,7 +200,7 @@ static void write_mark_functions(struct frame *fr, const struct feed *f, const s
     frame_close(fr, ']');
 }
 
-static void write_mark_nodes(struct frame *fr, const struct feed *f, const struct mark *m,
+static void write_mark_nodes(struct frame *fr, const struct feed *f, const struct reader_mark *m,
                              const struct marked *w, const struct shown *s)
 {
     frame_key(fr, "n");
@@ -214,7 +215,7 @@ static void write_mark_nodes(struct frame *fr, const struct feed *f, const struc
     frame_close(fr, ']');
 }
 
-static void write_mark(const struct feed *f, const struct feed_view *v, const struct mark *m,
+static void write_mark(const struct feed *f, const struct feed_view *v, const struct reader_mark *m,
                        const struct marked *w, const struct shown *s, const struct text_sink *out)
 {
     struct frame fr;

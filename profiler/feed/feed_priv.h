@@ -16,11 +16,31 @@ enum {
 /* What a fold needs of a function beyond what readers get. */
 struct function_sums {
     uint64_t hits, c1, c1_children, c2, c2_children, steps, doubts;
-    uint64_t spread, below; /* in parts of rate_spread() */
+    uint64_t spread, below;
     uint64_t estimated;     /* c1_children, not corrected */
     uint64_t estimated_own; /* c1, not corrected */
     bool doubtful;
 };
+/* A function of the program that has run, by itself: rows are of one, or of several that marks put
+ * together. Corrections of an estimate are by function, so they are done here. */
+struct member {
+    struct naming_key key;
+    struct profile_function is; /* names and place, without marks */
+    unsigned flags;             /* enum feed_flag */
+    struct mark_effect effect;
+    const char *name, *qualified; /* as marks have it */
+    uint32_t function;            /* its row; FEED_NO_ROW: it has none yet */
+    bool guessed;                 /* nobody knows where it ends */
+    bool is_rated;                /* counter 1 is corrected here, by: */
+    struct rate rate;             /* of the last fold */
+    /* of this fold, with recursion of this function counted once; spreads in parts of rate_spread()
+     */
+    struct member_sums {
+        uint64_t c1_children, estimated, spread, below;
+    } to;
+};
+#define FEED_NO_ROW UINT32_MAX
+
 /* What a function did in a part of the history, counter 1 as it came: not corrected. */
 enum figure {
     FIGURE_HITS,
@@ -34,10 +54,7 @@ struct function_figures {
     uint64_t v[FUNCTION_FIGURES];
 };
 struct function_extra {
-    struct naming_key key;
-    bool guessed;                  /* nobody knows where it ends */
-    bool is_rated;                 /* counter 1 is corrected here, by: */
-    struct rate rate;              /* of the last fold */
+    uint32_t member;               /* the first of them; not used of a profile that was read */
     uint64_t at_second;            /* its weight when the point of a second began */
     uint64_t at_ten;               /* the same of ten */
     struct function_figures at[2]; /* when these points began */
@@ -97,12 +114,12 @@ struct log_row {
     char kind[16], cause[24], text[FEED_LOG_TEXT];
 };
 
-struct mark {
+struct reader_mark {
     char name[FEED_MARK_NAME];
     uint64_t seq;
     int64_t wall_ms;
     struct feed_totals totals;
-    struct mark_row {
+    struct reader_mark_row {
         uint64_t hits, c1, c2; /* self; counter 1 as it came, not corrected */
     } * row;                   /* by node */
     size_t n;
@@ -128,8 +145,11 @@ struct feed {
     struct feed_function *functions;
     struct function_extra *extra;
     size_t nfunctions, cap_functions;
-    size_t finished; /* so many have ranges and qualified names */
-    uint32_t *slots; /* functions by key: open addressing, at most half full; id + 1 */
+    struct member *members;
+    size_t nmembers, cap_members;
+    size_t finished; /* so many members have ranges, qualified names and rows */
+    bool regroup;    /* one belongs to another row than it has: ids are to be given anew */
+    uint32_t *slots; /* members by key: open addressing, at most half full; index + 1 */
     size_t nslots;
     struct feed_handler *handlers;
     size_t nhandlers, cap_handlers;
@@ -153,7 +173,7 @@ struct feed {
     struct feed_gauges gauges;
     struct event *events; /* ring; NULL until the first */
     uint64_t nevents;
-    struct mark marks[FEED_MARKS];
+    struct reader_mark marks[FEED_MARKS];
     size_t nmarks;
     struct shown shown[FEED_SHOWN_SETS];
 };
@@ -193,18 +213,18 @@ int fold_profile(struct feed *f, const struct profile *p, struct err *err);
 
 /* ---- feed_names.c ---- */
 
-/* names_function - the function of a tree's node; made if it is new. -1: out of memory. */
-long names_function(struct feed *f, const struct feed_source *from,
-                    const struct calltree_node *node);
+/* names_member - the member of a tree's node; made if it is new. -1: out of memory. */
+long names_member(struct feed *f, const struct feed_source *from, const struct calltree_node *node);
 
-/* names_finish - after new functions: fills in their ends and qualified names. */
-bool names_finish(struct feed *f, const struct symbols *syms);
+/* names_finish - after new members: fills in their ends and qualified names, and gives them rows;
+ * false: out of memory. f->regroup is set if an older one belongs to another row by now. */
+bool names_finish(struct feed *f, const struct feed_source *from);
 
-/* names_tasks - tasks are called as they are known now. */
-bool names_tasks(struct feed *f, const struct task_names *tasks);
+/* names_tasks - tasks are called as they are known now; f->regroup as above. */
+bool names_tasks(struct feed *f, const struct feed_source *from);
 
-/* names_cut - forgets all but the first n functions. */
-void names_cut(struct feed *f, size_t n);
+/* names_cut - forgets all but the first members and functions. */
+void names_cut(struct feed *f, size_t members, size_t functions);
 
 /* ---- feed_shown.c ---- */
 

@@ -2,18 +2,20 @@
  * state as they are. What such a file does not say is unknown, and told so: never zero. */
 #include <stdlib.h>
 
+#include "probe/base/choice.h"
 #include "profiler/feed/feed_priv.h"
 
 static unsigned flags_of(const struct profile_function *is)
 {
-    unsigned doubtful = is->doubtful ? FEED_DOUBTFUL : 0;
+    unsigned flags = bits_if(is->doubtful, FEED_DOUBTFUL) | bits_if(is->tagged, FEED_TAGGED) |
+                     bits_if(is->group, FEED_GROUP);
     switch (is->description) {
     case PROFILE_VECTOR:
-    case PROFILE_INTERRUPT_600: return doubtful | FEED_INTERRUPT;
+    case PROFILE_INTERRUPT_600: return flags | FEED_INTERRUPT;
     case PROFILE_EXCEPTION_100:
     case PROFILE_EXCEPTION_400:
-    case PROFILE_EXCEPTION_DBR: return doubtful | FEED_EXCEPTION;
-    default: return doubtful;
+    case PROFILE_EXCEPTION_DBR: return flags | FEED_EXCEPTION;
+    default: return flags;
     }
 }
 
@@ -43,7 +45,7 @@ static bool copy_functions(struct feed *f, const struct profile *p)
         if (!copy_texts(&f->names, &fn->is))
             return false;
     }
-    f->nfunctions = f->cap_functions = f->finished = p->nfunctions;
+    f->nfunctions = f->cap_functions = p->nfunctions;
     return true;
 }
 
@@ -79,7 +81,7 @@ static void forget_rows(struct feed *f)
     f->functions = NULL;
     f->extra = NULL;
     f->nodes = NULL;
-    f->nfunctions = f->cap_functions = f->finished = 0;
+    f->nfunctions = f->cap_functions = 0;
 }
 
 int fold_profile(struct feed *f, const struct profile *p, struct err *err)

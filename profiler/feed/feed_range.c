@@ -164,8 +164,11 @@ static struct function_figures corrected_figures(const struct feed *f, size_t i,
 {
     const struct function_extra *x = &f->extra[i];
     struct function_figures is = *sum;
-    if (x->is_rated)
-        is.v[FIGURE_C1] = rate_corrected(&x->rate, is.v[FIGURE_C1]);
+    const struct member *m = f->nmembers ? &f->members[x->member] : NULL;
+    if (m && !f->functions[i].is.group && m->is_rated)
+        is.v[FIGURE_C1] = rate_corrected(&m->rate, is.v[FIGURE_C1]);
+    else if (f->has_rates && x->to.estimated_own) /* several functions, as they are by and large */
+        is.v[FIGURE_C1] = rate_by(is.v[FIGURE_C1], (double)x->to.c1 / (double)x->to.estimated_own);
     if (f->has_rates && x->to.estimated)
         is.v[FIGURE_C1_CHILDREN] =
             rate_by(is.v[FIGURE_C1_CHILDREN], (double)x->to.c1_children / (double)x->to.estimated);

@@ -158,7 +158,7 @@ void state_marks(struct feed *f)
     json_write_key(&j, "marks");
     json_write_array(&j, true);
     for (size_t i = 0; i < f->nmarks; i++) {
-        const struct mark *m = &f->marks[i];
+        const struct reader_mark *m = &f->marks[i];
         json_write_object(&j, true);
         json_member_string(&j, "name", m->name);
         json_member_count(&j, "seq", m->seq);

@@ -29,12 +29,12 @@ static int by_low(const void *a, const void *b)
 
 static bool ranges_new(struct ranges *r, const struct feed *f)
 {
-    size_t n;
-    const struct feed_function *fn = feed_functions(f, &n);
-    *r = (struct ranges){ .feed = f, .range = malloc((n + 1) * sizeof *r->range) };
-    for (size_t i = 0; r->range && i < n; i++)
-        if (!(fn[i].flags & (FEED_LOST | FEED_OTHER | FEED_TASK)))
-            r->range[r->n++] = (struct range){ fn[i].is.low, fn[i].is.high, (uint32_t)i };
+    *r = (struct ranges){ .feed = f, .range = malloc((f->nmembers + 1) * sizeof *r->range) };
+    for (size_t i = 0; r->range && i < f->nmembers; i++) {
+        const struct member *m = &f->members[i];
+        if (!m->key.special)
+            r->range[r->n++] = (struct range){ m->is.low, m->is.high, m->function };
+    }
     if (r->range)
         qsort(r->range, r->n, sizeof *r->range, by_low);
     return r->range != NULL;

@@ -154,6 +154,7 @@ static struct feed_source source(const struct rig *r)
                                  .symbols = r->cfg.symbols,
                                  .rates = r->cfg.estimated ? &r->rates : NULL,
                                  .tasks = &r->tasks,
+                                 .marks = r->matcher,
                                  .samples = r->cfg.samples,
                                  .changes = r->changes };
 }
@@ -268,6 +269,10 @@ struct rig *rig_new(const struct rig_config *cfg)
                                       .counter = { "elapsed-time", NULL },
                                       .unit = { "cycles", NULL } };
     REQUIRE(feed_about(r->feed, &about, NULL) == 0);
+    if (cfg->marks) {
+        REQUIRE(marks_parse(cfg->marks, strlen(cfg->marks), "marks", &r->marks, NULL) == 0);
+        REQUIRE(marks_matcher_new(r->marks, &r->matcher, NULL) == 0);
+    }
     if (cfg->estimated)
         new_rates(r);
     for (size_t i = 0; i < RIG_READERS; i++)
@@ -283,6 +288,8 @@ void rig_free(struct rig *r)
     calltree_free(r->tree);
     rates_fini(&r->rates);
     task_names_fini(&r->tasks);
+    marks_matcher_free(r->matcher);
+    marks_free(r->marks);
     free(r->before);
     free(r);
 }

@@ -17,6 +17,7 @@ struct rig_config {
     uint32_t (*pick)(void *ctx, uint32_t n);
     void *ctx;
     const struct symbols *symbols; /* NULL: functions have addresses only */
+    const char *marks;             /* lines of profiler/profile/marks.h; NULL: none */
     unsigned functions;            /* the program has; up to 4,000 */
     unsigned depth;                /* it goes down to, up to 60 */
     bool estimated;                /* counter 1 is an estimate, and what is known of it changes */

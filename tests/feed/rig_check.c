@@ -284,6 +284,11 @@ static struct profile *profile_now(struct rig *r)
     if (r->cfg.estimated)
         REQUIRE(profile_take_rates(p, &r->rates, NULL) == 0);
     REQUIRE(profile_take_tasks(p, &r->tasks, NULL) == 0);
+    struct err err = { .code = ERR_OK };
+    if (r->marks && profile_apply_marks_partly(p, r->marks, r->cfg.symbols, &err) < 0) {
+        fprintf(stderr, "%s\n", err.what);
+        abort();
+    }
     return p;
 }
 
@@ -352,6 +357,8 @@ static void check_json(struct rig *r, const struct profile *p)
         same_as_json(json_array_get(functions, i), &f[at]);
         REQUIRE(p->functions[i].steps == f[at].steps && p->functions[i].doubts == f[at].doubts);
         REQUIRE(p->functions[i].c1_children_spread == f[at].c1_children_spread);
+        REQUIRE(p->functions[i].tagged == !!(f[at].flags & FEED_TAGGED));
+        REQUIRE(p->functions[i].group == !!(f[at].flags & FEED_GROUP));
     }
     json_decref(root);
     free(b.at);

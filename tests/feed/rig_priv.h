@@ -33,6 +33,8 @@ struct rig {
     struct feed *feed;
     struct rates rates;
     struct task_names tasks;
+    struct marks *marks; /* NULL: none */
+    struct marks_matcher *matcher;
     uint64_t changes;
 
     uint32_t depth, context, function[RIG_DEPTH];

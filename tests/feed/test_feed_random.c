@@ -13,6 +13,21 @@ enum { PROGRAMS = 32, FOLDS = 60, LEAST_CUTS = 1000 };
 
 static uint32_t pick(void *ctx, uint32_t n) { return n ? below(ctx, n) : 0; }
 
+/* Of functions without symbols, whose ends are known only when the next one has run; of those that
+ * have some; and of what is no function. */
+static const char marks[] = "tag /c0$/\n"
+                            "tag /(a|e)/\n"
+                            "rename 0x8c010040 = 0x8c0102c0\n"
+                            "group eighties = /^0x.*80$/\n"
+                            "group eighties = /^s/\n"
+                            "group inner = 0x8c010244\n"
+                            "group inner = 0x8c010344\n"
+                            "group inner = 0x8c010444\n"
+                            "group inner = 0x8c011244\n"
+                            "exclude /^.task 1[12]/\n"
+                            "exclude /^.lost/\n"
+                            "exclude /^0x8c0101[04]/\n";
+
 struct sums {
     unsigned cuts, frames, snaps;
 };
@@ -45,6 +60,7 @@ static void test_random_readers(void **state)
     assert_int_equal(symbols_open(FIXTURES "small-le.elf", &syms, NULL), 0);
     for (unsigned k = 0; k < PROGRAMS; k++)
         run((struct rig_config){ .symbols = k % 4 == 3 ? syms : NULL,
+                                 .marks = k % 2 ? marks : NULL,
                                  .functions = k % 3 ? 12 : 300,
                                  .depth = k % 5 == 4 ? 50 : 8,
                                  .estimated = k % 3 == 1,
