@@ -39,6 +39,8 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
                            &c->tree, err);
     if (ret == 0)
         ret = snapshots_new(&c->snapshots, err);
+    if (ret == 0)
+        ret = snapshots_new(&c->unmarked, err);
     if (ret == 0 && record)
         ret = recording_create(record, h, &c->recording, err);
     if (ret < 0)
@@ -113,6 +115,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
     if (n) {
         c->last_ns = events[n - 1].host_ns;
         snapshots_changed(c->snapshots);
+        snapshots_changed(c->unmarked);
     }
     if (c->recording && n)
         ret = recording_write(c->recording, events, n, err);
@@ -206,13 +209,15 @@ static int take_points(const struct capture *c, struct profile *p, struct err *e
     return 0;
 }
 
-int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
-                    struct err *err)
+/* Also after a failure the caller frees *out. */
+static int build_unmarked(const struct capture *c, const struct profile_info *info,
+                          struct profile **out, struct err *err)
 {
     struct profile_info with = *info;
     for (int i = 0; i < 2; i++)
         with.counter[i] = capture_counter(c, info->target, i, &info->counter[i]);
     with.unnamed = c->symbols && symbols_nfunctions(c->symbols) == 0;
+    *out = NULL;
     int ret = profile_build(c->tree, c->symbols, &with, out, err);
     if (ret < 0)
         return ret;
@@ -233,6 +238,28 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
         part_exception(info->target, calltree_stats(c->tree)->unfinished.vector);
     if (ret == 0)
         ret = profile_take_unfinished(*out, c->tree, exception, c->symbols, err);
+    return ret;
+}
+
+static int apply_marks(const struct capture *c, struct profile *p, struct err *err)
+{
+    struct err why = { .code = ERR_OK };
+    char text[sizeof why.what + 64];
+    int ret = profile_apply_marks_partly(p, c->marks, c->symbols, &why);
+    if (ret == 0)
+        return 0;
+    if (ret == -ERR_NOMEM)
+        return err_set(err, ERR_NOMEM, why.hint, "%s", why.what);
+    snprintf(text, sizeof text, "names and groups are without marks: %s", why.what);
+    return profile_add_remark(p, "marks", text, err);
+}
+
+static int build_profile(const struct capture *c, const struct profile_info *info, bool marked,
+                         struct profile **out, struct err *err)
+{
+    int ret = build_unmarked(c, info, out, err);
+    if (ret == 0 && marked && c->marks)
+        ret = apply_marks(c, *out, err);
     if (ret < 0) {
         profile_free(*out);
         *out = NULL;
@@ -240,26 +267,36 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
     return ret;
 }
 
+int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
+                    struct err *err)
+{
+    return build_profile(c, info, true, out, err);
+}
+
 struct capture_now {
     const struct capture *c;
     const struct profile_info *info;
+    bool marked;
 };
 
 static int build_now(void *ctx, struct profile **out, struct err *err)
 {
     const struct capture_now *now = ctx;
-    return capture_profile(now->c, now->info, out, err);
+    return build_profile(now->c, now->info, now->marked, out, err);
 }
 
-int capture_snapshot(const struct capture *c, const struct profile_info *info,
+int capture_snapshot(const struct capture *c, const struct profile_info *info, bool marked,
                      const struct snapshot **out, struct err *err)
 {
-    return snapshots_take(c->snapshots, build_now, &(struct capture_now){ c, info }, out, err);
+    bool with = marked || !c->marks;
+    return snapshots_take(with ? c->snapshots : c->unmarked, build_now,
+                          &(struct capture_now){ c, info, with }, out, err);
 }
 
 void capture_close(struct capture *c)
 {
     snapshots_free(c->snapshots);
+    snapshots_free(c->unmarked);
     calltree_free(c->tree);
     blocks_fini(&c->blocks);
     rates_fini(&c->rates);

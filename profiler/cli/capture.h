@@ -6,6 +6,7 @@
 
 #include "profiler/core/calltree.h"
 #include "profiler/core/filter.h"
+#include "profiler/profile/marks.h"
 #include "profiler/profile/profile.h"
 #include "profiler/core/rates.h"
 #include "profiler/profile/recording.h"
@@ -31,6 +32,9 @@ struct capture {
     struct filter filter;
     struct recording_writer *recording; /* NULL: not recorded */
     const struct symbols *symbols;      /* borrowed; may be NULL */
+    /* of its profiles; set after capture_open(), borrowed. NULL: none, as in a replay: who shows
+     * that applies its own */
+    const struct marks *marks;
     /* told of the call tree's steps and activations; set before capture_open(), borrowed until
      * then. NULL: nobody is */
     const struct calltree_watch *watch;
@@ -45,6 +49,7 @@ struct capture {
     struct untraced untraced; /* places that gave no events */
     struct task_names tasks;  /* of the program's system */
     struct snapshots *snapshots;
+    struct snapshots *unmarked; /* the same without marks */
     /* blocks count a pass as a whole: after EVENT_CLEAR those of the pass under way are not taken
      */
     bool blocks_mixed;
@@ -92,13 +97,15 @@ int capture_finish_recording(struct capture *c, const struct recording_end *end,
 int capture_next_recording(struct capture *c, const struct recording_end *end,
                            const struct recording_header *h, const char *path, struct err *err);
 
-/* capture_profile - the result so far; caller frees with profile_free(). */
+/* capture_profile - the result so far; caller frees with profile_free(). Marks that cannot hold (a
+ * task or another thing that is no function is in two groups) are left out, which a remark says. */
 int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
                     struct err *err);
 
 /* capture_snapshot - the same for readers of other threads; given back by snapshot_release().
+ * marked: false: without marks, for who has others.
  * Without events since the last one that is still held, it is that, with the info of then. */
-int capture_snapshot(const struct capture *c, const struct profile_info *info,
+int capture_snapshot(const struct capture *c, const struct profile_info *info, bool marked,
                      const struct snapshot **out, struct err *err);
 
 /* capture_close - gives everything back; an unfinished recording stays as FILE.part. A zeroed

@@ -202,7 +202,7 @@ static int read_profile(struct optimizing *z, struct err *err)
 static int read_marks(struct optimizing *z, struct err *err)
 {
     char path[MARKS_FILE_PATH];
-    if (!report_marks_path(symbols_image(z->symbols)->path, z->marks_path, path))
+    if (!marks_file_path(symbols_image(z->symbols)->path, z->marks_path, path))
         return 0;
     int ret = marks_read(path, &z->marks, err);
     if (ret == 0 && !z->marks_path)

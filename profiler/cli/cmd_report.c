@@ -134,7 +134,7 @@ static const char *option_name(int id)
 static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct report *r = ctx;
-    if (id != OPT_HTML && id != SET_ELF && id != OPT_FROM)
+    if (id != OPT_HTML && id != SET_ELF && id != OPT_FROM && id != OPT_MARKS)
         r->other = option_name(id);
     switch (id) {
     case OPT_CALLERS:
@@ -470,7 +470,7 @@ static int save_page(struct report *r, size_t n, struct err *err)
     int ret = file_writable(r->html, err);
     if (ret < 0)
         return err_prefix(err, ret, "--html");
-    return saved_page_write(r->cli, r->path[0], r->from, elf, r->html, err);
+    return saved_page_write(r->cli, r->path[0], r->from, elf, r->marks, r->html, err);
 }
 
 static int report_paths(struct report *r, int argc, char **argv, struct err *err)

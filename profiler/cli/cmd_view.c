@@ -13,11 +13,13 @@
 #include "profiler/profile/slowdown.h"
 
 enum { MAX_FILES = 16 };
-enum { VIEW_ELF, VIEW_FROM, VIEW_HTTP, VIEW_PAGE, VIEW_HELP };
+enum { VIEW_ELF, VIEW_FROM, VIEW_MARKS, VIEW_HTTP, VIEW_PAGE, VIEW_HELP };
 
 static const struct opt view_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions with", VIEW_ELF },
     { "from", 0, "FORMAT", "what files that are no recordings are: `help convert`", VIEW_FROM },
+    { "marks", 0, "F",
+      "tags, names and groups of functions; default: probeprof.marks beside the ELF", VIEW_MARKS },
     { "http", 0, "ADDR", "where it is served: PORT, or a /path of a socket; default 3334",
       VIEW_HTTP },
     { "page", 0, "DIR", "serve the page from this folder, while working on it", VIEW_PAGE },
@@ -27,7 +29,7 @@ static const struct opt view_opts[] = {
 
 struct view {
     struct cli *cli;
-    const char *elf, *from, *http, *page;
+    const char *elf, *from, *marks, *http, *page;
     const char *names[MAX_FILES];
     struct view_file file[MAX_FILES];
     size_t nfiles, shown;
@@ -45,6 +47,8 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
         v->elf = value;
     if (id == VIEW_FROM)
         v->from = value;
+    if (id == VIEW_MARKS)
+        v->marks = value;
     if (id == VIEW_HTTP)
         v->http = value;
     if (id == VIEW_PAGE)
@@ -98,14 +102,14 @@ static struct view_file *file_of(struct view *v, const char *path, struct err *e
     return NULL;
 }
 
-static int snapshot_of_file(void *ctx, const char *file, const struct snapshot **out,
+static int snapshot_of_file(void *ctx, const char *file, bool marked, const struct snapshot **out,
                             struct err *err)
 {
     struct view *v = ctx;
     struct view_file *f = *file ? file_of(v, file, err) : file_shown(v);
     if (!f)
         return -ERR_NOT_FOUND;
-    *out = snapshot_keep(f->loaded);
+    *out = view_file_snapshot(f, marked);
     return 0;
 }
 
@@ -187,7 +191,7 @@ static int load_files(struct view *v, struct err *err)
     for (size_t i = 0; i < v->nfiles; i++) {
         struct view_file *f = &v->file[i];
         f->path = v->names[i];
-        ret = view_file_open(f, v->elf, is[i], err);
+        ret = view_file_open(v->cli, f, v->elf, is[i], v->marks, err);
         if (ret < 0)
             return ret;
         input_remarks(v->cli, f->profile);

@@ -24,7 +24,7 @@ bool input_is_url(const char *name) { return strncmp(name, scheme, sizeof scheme
 static void ask_profile(void *ctx, char *buf, size_t cap)
 {
     (void)ctx;
-    snprintf(buf, cap, "/profile.json");
+    snprintf(buf, cap, "/profile.json?marks=off");
 }
 
 static bool take_bytes(void *ctx, const char *at, size_t n)

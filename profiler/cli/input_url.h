@@ -10,7 +10,7 @@
 bool input_is_url(const char *name);
 
 /* input_read_url - what the bridge there, or `probeprof view`, has counted so far (docs/feed.md,
- * /profile.json)
+ * /profile.json), without its marks: who shows it has its own
  * url   as the bridge tells it, or http://HOST:PORT/; with #t=TOKEN where it asks for one
  * Returns 0; -ERR_USAGE: that is no address; -ERR_IO: it does not answer, or refuses; what
  * json_to_profile() does. */

@@ -358,8 +358,10 @@ int project_value(const struct project *p, enum setting id, const char *value, c
             "if you know who wrote this file: `probeprof trust` in its folder; or --conf off",
             "this setting %s: it counts only from a folder that you trust", why);
     *out = 0;
-    if (reach == REACH_READS || reach == REACH_WRITES ||
-        (reach == REACH_LISTENS && strchr(value, '/')))
+    if (reach == REACH_READS && setting_row(id)->words && !strcmp(setting_row(id)->words, value))
+        snprintf(out, SETTINGS_TEXT, "%s", value); /* no path, but "off" */
+    else if (reach == REACH_READS || reach == REACH_WRITES ||
+             (reach == REACH_LISTENS && strchr(value, '/')))
         put_path(p, value, out);
     else if (reach == REACH_ADAPTER || reach == REACH_DEVICE)
         put_spec(p, value, out);

@@ -20,19 +20,6 @@ int report_marks_edit(struct report_edits *edits, enum marks_change change, cons
     return 0;
 }
 
-/* Rows of functions that never ran are the program's, each by itself. */
-static int check_all(const struct settings *s, const struct marks *m, struct err *err)
-{
-    size_t n;
-    const struct mark *k = marks_list(m, &n);
-    for (size_t i = 0; s->all && i < n; i++)
-        if (k[i].kind == MARK_GROUP || k[i].kind == MARK_EXCLUDE)
-            return err_set(err, ERR_USAGE, "leave --all out, or say --marks off",
-                           "%s:%d: --all lists functions by themselves: it has no use for groups",
-                           marks_file(m), k[i].line);
-    return 0;
-}
-
 /* A file that is to be changed may not be there yet. */
 static int read_text(const char *path, struct buffer *text, struct err *err)
 {
@@ -73,8 +60,8 @@ static int change_and_apply(struct cli *cli, const struct settings *s, const cha
         ret = marks_edit(&text, path, &edits->of[i], p, &done, err);
     if (ret == 0)
         ret = marks_parse(text_or(text.data, ""), text.size, path, &m, err);
-    if (ret == 0)
-        ret = check_all(s, m, err);
+    if (ret == 0 && s->all)
+        ret = marks_file_check_all(m, err);
     if (ret == 0)
         ret = profile_apply_marks(p, m, syms, err);
     if (ret == 0)
@@ -87,27 +74,34 @@ static int change_and_apply(struct cli *cli, const struct settings *s, const cha
 typedef int marks_apply(struct profile *p, const struct marks *m, const struct symbols *syms,
                         struct err *err);
 
-/* s: NULL where there is no --all */
+/* s: NULL where there is no --all; kept: NULL where nobody goes on with the marks */
 static int apply_marks(const struct settings *s, marks_apply *apply, const char *path,
-                       struct profile *p, const struct symbols *syms, struct err *err)
+                       struct profile *p, const struct symbols *syms, struct marks **kept,
+                       struct err *err)
 {
     struct marks *m = NULL;
     int ret = marks_read(path, &m, err);
-    if (ret == 0 && s)
-        ret = check_all(s, m, err);
+    if (ret == 0 && s && s->all)
+        ret = marks_file_check_all(m, err);
     if (ret == 0)
         ret = apply(p, m, syms, err);
-    marks_free(m);
+    if (ret == 0 && kept)
+        *kept = m;
+    else
+        marks_free(m);
     return ret;
 }
 
-bool report_marks_path(const char *elf, const char *file, char path[MARKS_FILE_PATH])
+static void say_marks(struct cli *cli, const char *path)
 {
-    if (file)
-        snprintf(path, MARKS_FILE_PATH, "%s", file);
-    else
-        marks_file_beside(elf, path);
-    return *path && strcmp(path, "off") != 0 && (file || access(path, F_OK) == 0);
+    cli_warn(cli, "names, tags and groups are those of %s (--marks off: none)", path);
+}
+
+/* A document that says so has them already. */
+static bool wants_marks(const char *elf, const char *file, const struct profile *p,
+                        char path[MARKS_FILE_PATH])
+{
+    return marks_file_path(elf, file, path) && (file || !p->info.marks);
 }
 
 static int use_marks(struct cli *cli, const struct settings *s, marks_apply *apply, const char *elf,
@@ -115,11 +109,24 @@ static int use_marks(struct cli *cli, const struct settings *s, marks_apply *app
                      struct err *err)
 {
     char path[MARKS_FILE_PATH];
-    if (!report_marks_path(elf, file, path))
+    if (!wants_marks(elf, file, p, path))
         return 0;
-    int ret = apply_marks(s, apply, path, p, syms, err);
+    int ret = apply_marks(s, apply, path, p, syms, NULL, err);
     if (ret == 0 && !file)
-        cli_warn(cli, "names, tags and groups are those of %s (--marks off: none)", path);
+        say_marks(cli, path);
+    return ret;
+}
+
+int report_marks_kept(struct cli *cli, const char *elf, const char *file, struct profile *p,
+                      const struct symbols *syms, struct marks **out, struct err *err)
+{
+    char path[MARKS_FILE_PATH];
+    *out = NULL;
+    if (!wants_marks(text_or(text_given(elf), p->info.elf), file, p, path))
+        return 0;
+    int ret = apply_marks(NULL, profile_apply_marks, path, p, syms, out, err);
+    if (ret == 0 && !file)
+        say_marks(cli, path);
     return ret;
 }
 
@@ -151,7 +158,7 @@ int report_marks(struct cli *cli, const struct settings *s, const char *file,
     const char *elf = *s->elf ? s->elf : p->info.elf;
     if (!edits->n)
         return use_marks(cli, s, profile_apply_marks, elf, file, p, syms, err);
-    report_marks_path(elf, file, path);
+    marks_file_path(elf, file, path);
     if (!*path)
         return err_set(err, ERR_USAGE, "add --marks F",
                        "--tag, --untag, --untag-all: the file does not say of which program it "

@@ -21,19 +21,16 @@ struct report_edits {
 int report_marks_edit(struct report_edits *edits, enum marks_change change, const char *name,
                       struct err *err);
 
-/* report_marks_path - which file the marks of a program are in
- * elf     the program, NULL or "": it is not known
- * file    by --marks; NULL: it is beside the program
- * path    its name; "" if there is none
- * Returns whether it is to be read: not with --marks off, nor if nobody has named it and it is not
- * there. */
-bool report_marks_path(const char *elf, const char *file, char path[MARKS_FILE_PATH]);
-
 /* report_marks_of - applies the marks of that file to p, for those who change none
  * elf     by --elf; NULL or "": the ELF that p names
  * Returns 0, what marks_read() and profile_apply_marks() do. */
 int report_marks_of(struct cli *cli, const char *elf, const char *file, struct profile *p,
                     const struct symbols *syms, struct err *err);
+
+/* report_marks_kept - report_marks_of() for who shows the profile's call tree, too
+ * out   the marks that hold, for marks_free(); NULL: none */
+int report_marks_kept(struct cli *cli, const char *elf, const char *file, struct profile *p,
+                      const struct symbols *syms, struct marks **out, struct err *err);
 
 /* report_marks_partly - the same for one of several builds: names that it has not are no mistake.
  */

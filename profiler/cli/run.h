@@ -25,6 +25,7 @@
 #include "profiler/bridge/sampler.h"
 #include "profiler/cli/serve.h"
 #include "profiler/cli/settings.h"
+#include "profiler/profile/marks_match.h"
 #include "profiler/bridge/wire.h"
 #include "profiler/bridge/worker.h"
 
@@ -82,6 +83,8 @@ struct run {
     bool profile; /* from the beginning */
 
     struct symbols *symbols;
+    struct marks *marks; /* that hold for all that is shown; NULL: none */
+    struct marks_matcher *matcher;
     struct svd *svd; /* of --svd; NULL: none */
     /* finds the program's tasks; NULL: it has no known system. Belongs to the worker once that
      * runs */
@@ -186,9 +189,10 @@ int run_loop(struct run *r, struct err *err);
 void run_fail(struct run *r, const struct err *e);
 
 /* run_profile - the profile so far; caller frees. run_snapshot - the same for many readers, as
- * snapshots_take(); ctx is the run. */
+ * snapshots_take(); ctx is the run. run_unmarked - that without marks. */
 int run_profile(struct run *r, struct profile **out, struct err *err);
 int run_snapshot(void *ctx, const struct snapshot **out, struct err *err);
+int run_unmarked(struct run *r, const struct snapshot **out, struct err *err);
 
 /* run_show_result - table or document on standard output, and --output's file. run_show_table - the
  * table so far, there too (with --json, which has that for itself, on standard error).

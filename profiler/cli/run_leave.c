@@ -79,6 +79,8 @@ int run_fini(struct run *r, struct err *err)
     tasks_free(r->tasks);
     tasks_free(r->gdb_tasks);
     svd_close(r->svd);
+    marks_matcher_free(r->matcher);
+    marks_free(r->marks);
     symbols_close(r->symbols);
     return 0;
 }

@@ -41,14 +41,21 @@ static int decide_profile(struct run *r, struct err *err)
 }
 
 /* A trace measures blocks; samples have the function that they are in. */
-static int open_blocks(struct run *r, struct err *err)
+static int open_marks(struct run *r, struct err *err)
 {
-    char said[512];
-    if (!r->profile || r->set.sample)
+    char said[MARKS_FILE_SAID];
+    if (!r->profile)
         return 0;
-    int ret = marks_file_blocks(r->set.elf, r->symbols, said, err);
+    int ret = settings_blame(
+        &r->set, SET_MARKS,
+        marks_file_open(r->set.elf, r->set.marks, !r->set.sample, r->symbols, said, &r->marks, err),
+        err);
     if (ret == 0 && *said)
         run_note(r, "%s", said);
+    if (ret == 0 && r->marks && r->set.all)
+        ret = marks_file_check_all(r->marks, err);
+    if (ret == 0 && r->marks)
+        ret = marks_matcher_new(r->marks, &r->matcher, err);
     return ret;
 }
 
@@ -73,7 +80,7 @@ static int open_symbols(struct run *r, struct err *err)
     ret = part_prepare_symbols(r->symbols, r->part->name, err);
     if (ret >= 0)
         ret = tasks_new(symbols_image(r->symbols), 1, &r->gdb_tasks, err);
-    return ret < 0 ? ret : open_blocks(r, err);
+    return ret < 0 ? ret : open_marks(r, err);
 }
 
 static int resolve_point(struct run *r, const char *option, const char *text, uint64_t *addr,
@@ -348,6 +355,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     const char *record = r->rotation.path ? r->rotation.name : r->set.record;
     if (ret == 0)
         ret = capture_open(&r->capture, r->symbols, &r->header, text_given(record), err);
+    r->capture.marks = r->marks;
     if (ret == 0)
         outputs_tell_kept(r->cli, &r->capture);
     if (r->set.trace_lines) {

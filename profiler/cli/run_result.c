@@ -151,12 +151,21 @@ int run_profile(struct run *r, struct profile **out, struct err *err)
     return capture_profile(&r->capture, &info, out, err);
 }
 
-int run_snapshot(void *ctx, const struct snapshot **out, struct err *err)
+static int take_snapshot(struct run *r, bool marked, const struct snapshot **out, struct err *err)
 {
-    struct run *r = ctx;
     struct pump_view v = pump_look(&r->pump);
     struct profile_info info = info_of(r, &v);
-    return capture_snapshot(&r->capture, &info, out, err);
+    return capture_snapshot(&r->capture, &info, marked, out, err);
+}
+
+int run_snapshot(void *ctx, const struct snapshot **out, struct err *err)
+{
+    return take_snapshot(ctx, true, out, err);
+}
+
+int run_unmarked(struct run *r, const struct snapshot **out, struct err *err)
+{
+    return take_snapshot(r, false, out, err);
 }
 
 struct recording_end run_recording_end(const struct run *r, const struct pump_view *v)

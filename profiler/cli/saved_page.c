@@ -140,14 +140,14 @@ static int write_page(struct saving *s, const char *to, struct err *err)
 }
 
 int saved_page_write(struct cli *cli, const char *path, const char *from, const char *elf,
-                     const char *to, struct err *err)
+                     const char *marks, const char *to, struct err *err)
 {
     struct view_file f = { .path = path };
     struct saving s = { .file = &f };
     const struct importer *is;
     int ret = input_kind(path, from, &is, err);
     if (ret == 0)
-        ret = view_file_open(&f, elf, is, err);
+        ret = view_file_open(cli, &f, elf, is, marks, err);
     if (ret == 0)
         input_remarks(cli, f.profile);
     if (ret == 0)

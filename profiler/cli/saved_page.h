@@ -7,9 +7,10 @@
 /* saved_page_write - reads the file at path, and writes the page to `to`, atomically
  * from  as in input_kind()
  * elf   names the functions of a recording; NULL: the one it names
+ * marks by --marks; NULL: those beside the program
  * Remarks are printed as warnings, also how many functions have no code in the page, where that
  * would make it too large. Returns 0, or what reading or writing failed with. */
 int saved_page_write(struct cli *cli, const char *path, const char *from, const char *elf,
-                     const char *to, struct err *err);
+                     const char *marks, const char *to, struct err *err);
 
 #endif

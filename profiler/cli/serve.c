@@ -142,10 +142,11 @@ static void owner_facts(void *ctx, struct http_facts *out)
     s->cfg.source.facts(s->cfg.source.ctx, out);
 }
 
-static int owner_snapshot(void *ctx, const char *file, const struct snapshot **out, struct err *err)
+static int owner_snapshot(void *ctx, const char *file, bool marked, const struct snapshot **out,
+                          struct err *err)
 {
     struct serve *s = ctx;
-    return s->cfg.source.snapshot(s->cfg.source.ctx, file, out, err);
+    return s->cfg.source.snapshot(s->cfg.source.ctx, file, marked, out, err);
 }
 
 struct thread_work {

@@ -24,7 +24,8 @@ struct serve_source {
     void (*look)(void *ctx, struct feed *feed, struct feed_source *from, struct feed_moment *now);
     /* As in http_owner, with this ctx. */
     void (*facts)(void *ctx, struct http_facts *out);
-    int (*snapshot)(void *ctx, const char *file, const struct snapshot **out, struct err *err);
+    int (*snapshot)(void *ctx, const char *file, bool marked, const struct snapshot **out,
+                    struct err *err);
     int (*control)(void *ctx, const struct http_command *c, struct http_ticket *ticket,
                    struct err *err);
     int (*recording)(void *ctx, unsigned part, char *path, size_t cap, struct err *err);

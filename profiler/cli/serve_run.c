@@ -162,6 +162,7 @@ static void source_of(struct run *r, struct feed_source *from)
         .symbols = r->capture.symbols,
         .rates = &r->capture.rates,
         .tasks = &r->capture.tasks,
+        .marks = r->matcher,
         .samples = r->set.sample,
         .changes = r->capture.seen,
     };
@@ -225,7 +226,7 @@ static int no_profile(struct err *err)
                    "this run takes no profile");
 }
 
-static int snapshot_of_run(void *ctx, const char *file, const struct snapshot **out,
+static int snapshot_of_run(void *ctx, const char *file, bool marked, const struct snapshot **out,
                            struct err *err)
 {
     struct run *r = ctx;
@@ -234,7 +235,7 @@ static int snapshot_of_run(void *ctx, const char *file, const struct snapshot **
     if (*file)
         return err_set(err, ERR_UNSUPPORTED, "probeprof view FILE... serves files",
                        "this is a run, not a file");
-    return run_snapshot(r, out, err);
+    return marked ? run_snapshot(r, out, err) : run_unmarked(r, out, err);
 }
 
 /* ---- all that comes ---- */

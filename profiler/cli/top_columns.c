@@ -90,7 +90,8 @@ static void add_flags(struct top_line *l, const struct top_view *v, const struct
     bool handler = f->flags & (FEED_INTERRUPT | FEED_EXCEPTION),
          fresh = p && v->frames - p->first < 2 && v->frames > 2;
     char kind = fresh ? '*' : ' ';
-    top_add(l, "%c%c%c ", p && p->tagged ? 'T' : ' ', handler ? 'H' : kind,
+    bool tagged = (p && p->tagged) || f->flags & FEED_TAGGED;
+    top_add(l, "%c%c%c ", tagged ? 'T' : ' ', handler ? 'H' : kind,
             f->flags & FEED_DOUBTFUL ? '?' : ' ');
 }
 

@@ -54,6 +54,7 @@ void view_feed_source(const struct view_file *f, uint64_t changes, struct feed_s
         .symbols = f->symbols,
         .rates = &f->capture.rates,
         .tasks = &f->capture.tasks,
+        .marks = f->matcher,
         .samples = f->profile->type == PROFILE_STATISTICAL,
         .changes = changes,
     };

@@ -5,6 +5,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/input_url.h"
 #include "profiler/cli/replay.h"
+#include "profiler/cli/report_marks.h"
 
 static int give_profile(void *ctx, struct profile **out, struct err *err)
 {
@@ -16,14 +17,13 @@ static int give_profile(void *ctx, struct profile **out, struct err *err)
 }
 
 /* Others may have it for longer than we do. */
-static int hold_profile(struct view_file *f, struct profile *p, struct err *err)
+static int hold_profile(struct profile *p, struct snapshots **of, const struct snapshot **out,
+                        struct err *err)
 {
-    int ret = snapshots_new(&f->snapshots, err);
+    int ret = snapshots_new(of, err);
     if (ret == 0)
-        ret = snapshots_take(f->snapshots, give_profile, &p, &f->loaded, err);
+        ret = snapshots_take(*of, give_profile, &p, out, err);
     profile_free(p);
-    if (ret == 0)
-        f->profile = snapshot_profile(f->loaded);
     return ret;
 }
 
@@ -38,18 +38,61 @@ static void keep_events(void *ctx, const struct event *events, size_t n)
             f->events[f->nevents % FEED_EVENTS] = events[i];
 }
 
-int view_file_open(struct view_file *f, const char *elf, const struct importer *is, struct err *err)
+static int read_file(struct view_file *f, const char *elf, const struct importer *is,
+                     struct profile **p, struct err *err)
+{
+    const struct replay_tap tap = { keep_events, f };
+    if (input_is_url(f->path))
+        return input_read_url(f->path, p, err);
+    if (is)
+        return importer_read(is, f->path, is->read_with ? elf : NULL, p, &f->symbols, err);
+    return replay_keep(f->path, elf, &tap, &f->capture, p, &f->symbols, err);
+}
+
+/* What marks have made of a profile cannot be undone: it is made, or read, once more. */
+static int hold_unmarked(struct view_file *f, const char *elf, const struct importer *is,
+                         const struct profile *marked, struct err *err)
 {
     struct profile *p = NULL;
-    const struct replay_tap tap = { keep_events, f };
+    struct symbols *syms = NULL;
+    struct profile_info info = marked->info;
+    info.marks = NULL;
     int ret;
-    if (input_is_url(f->path))
-        ret = input_read_url(f->path, &p, err);
+    if (f->capture.tree)
+        ret = capture_profile(&f->capture, &info, &p, err);
     else if (is)
-        ret = importer_read(is, f->path, is->read_with ? elf : NULL, &p, &f->symbols, err);
+        ret = importer_read(is, f->path, is->read_with ? elf : NULL, &p, &syms, err);
     else
-        ret = replay_keep(f->path, elf, &tap, &f->capture, &p, &f->symbols, err);
-    return ret < 0 ? ret : hold_profile(f, p, err);
+        ret = input_read_url(f->path, &p, err);
+    symbols_close(syms);
+    return ret < 0 ? ret : hold_profile(p, &f->unmarked_only, &f->unmarked, err);
+}
+
+int view_file_open(struct cli *cli, struct view_file *f, const char *elf, const struct importer *is,
+                   const char *marks, struct err *err)
+{
+    struct profile *p = NULL;
+    int ret = read_file(f, elf, is, &p, err);
+    if (ret < 0)
+        return ret;
+    ret = report_marks_kept(cli, elf, marks, p, f->symbols, &f->marks, err);
+    if (ret == 0 && f->marks)
+        ret = marks_matcher_new(f->marks, &f->matcher, err);
+    if (ret == 0 && f->marks)
+        ret = hold_unmarked(f, elf, is, p, err);
+    if (ret < 0) {
+        profile_free(p);
+        return ret;
+    }
+    ret = hold_profile(p, &f->snapshots, &f->loaded, err);
+    if (ret == 0)
+        f->profile = snapshot_profile(f->loaded);
+    return ret;
+}
+
+const struct snapshot *view_file_snapshot(const struct view_file *f, bool marked)
+{
+    return snapshot_keep(marked || !f->unmarked ? f->loaded : f->unmarked);
 }
 
 void view_file_close(struct view_file *f)
@@ -57,6 +100,10 @@ void view_file_close(struct view_file *f)
     capture_close(&f->capture);
     snapshot_release(f->loaded);
     snapshots_free(f->snapshots);
+    snapshot_release(f->unmarked);
+    snapshots_free(f->unmarked_only);
+    marks_matcher_free(f->matcher);
+    marks_free(f->marks);
     symbols_close(f->symbols);
     free(f->events);
 }

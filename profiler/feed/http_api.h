@@ -74,9 +74,11 @@ struct http_owner {
     /* Makes the feed's state that of now, unless it did so a moment ago. */
     void (*fold)(void *ctx);
     void (*facts)(void *ctx, struct http_facts *out);
-    /* The profile of now; file: which of the files that are served, "": the one that is shown.
+    /* The profile of now; file: which of the files that are served, "": the one that is shown;
+     * marked: as marks (profiler/profile/marks.h) have it, if there are any.
      * Returns 0 with a reference that is given back on any thread, or the failure. */
-    int (*snapshot)(void *ctx, const char *file, const struct snapshot **out, struct err *err);
+    int (*snapshot)(void *ctx, const char *file, bool marked, const struct snapshot **out,
+                    struct err *err);
     /* Returns 0: done; 1: http_api_done() follows with the ticket; else why not: -ERR_USAGE,
      * -ERR_NOT_FOUND, others are a 409. */
     int (*control)(void *ctx, const struct http_command *c, struct http_ticket *ticket,

@@ -157,14 +157,19 @@ void figures_export(const struct call *c)
     struct text_sink out;
     struct err err = { .code = ERR_OK };
     char file[GUARD_MAX_TARGET] = "";
+    char marks[8];
     bool json = strcmp(c->argument, "json") == 0;
-    if (!call_knows(c, "file") ||
+    if (!call_knows(c, "file marks") ||
         !call_body(c->a, json ? "application/json" : "application/octet-stream", &out))
         return;
     http_query_text(c->r->query, "file", file, sizeof file);
+    bool unmarked = http_query_text(c->r->query, "marks", marks, sizeof marks);
     int ret = exporter_find(c->argument, &as, &err);
+    if (ret == 0 && unmarked && strcmp(marks, "off") != 0)
+        ret = err_set(&err, ERR_USAGE, "marks=off, or leave it out",
+                      "parameter marks is not off: others than those of the run are not known");
     if (ret == 0)
-        ret = o->snapshot(o->ctx, file, &from, &err);
+        ret = o->snapshot(o->ctx, file, !unmarked, &from, &err);
     if (ret < 0) {
         call_fail(c->a, &err);
         return;

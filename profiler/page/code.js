@@ -4,6 +4,7 @@ import { Grid, legend } from './grid.js';
 import { get } from './control.js';
 import { clock, count, exact, num, percent, plain, shown } from './num.js';
 import { doubtText, doubtful, hex, odd } from './functions.js';
+import { FLAG } from './model.js';
 
 /** @typedef {import('./num.js').Count} Count */
 /** @typedef {import('./model.js').Fn} Fn */
@@ -313,6 +314,8 @@ export class Code {
         const t = this.told, c = this.app.store.model.st.coverage ?? {}, lost = num(count(c.lost)), gaps = num(count(c.gaps ?? 0));
         if (!t)
             return [this.trouble || 'Asking \u2026'];
+        if (f.flags & FLAG.group)
+            return ['This row is a group of functions, by probeprof.marks: it has no code of its own. Start with --marks off to see each of them.'];
         if (odd(f) || !insns.length)
             return [odd(f) ? 'This row is no function of the program: it has no code.' : 'The program’s file has no code at this address, or it is not known here.'];
         return [

@@ -76,7 +76,7 @@ export class Functions {
         });
         const samples = lens.model.hello?.type === 'statistical', hits = lens.model.knows('hits'), children = lens.model.knows('children');
         const columns = [
-            { id: 'name', title: 'Function', width: 200, cls: 'code', help: 'Its name in the ELF. ? in front: some of its counts may belong to a neighbour. H: a handler of interrupts or exceptions, with time of its own. Enter opens its callers and callees.',
+            { id: 'name', title: 'Function', width: 200, cls: 'code', help: 'Its name in the ELF. ? in front: some of its counts may belong to a neighbour. H: a handler of interrupts or exceptions, with time of its own. *: tagged in probeprof.marks, which also renames functions and makes one row of several. Enter opens its callers and callees.',
                 text: (/** @type {Fn} */ f) => mark(f) + f.name, sort: (/** @type {Fn} */ f) => f.name,
                 paint: (/** @type {Fn} */ f, /** @type {HTMLElement} */ cell) => nameCell(f, cell) },
             share(0, C1),
@@ -120,7 +120,7 @@ export class Functions {
 
 /** Before a name: what is to be known of it without colour. @param {Fn} f */
 export function mark(f) {
-    return (doubtful(f) ? '?' : '') + (f.flags & (FLAG.interrupt | FLAG.exception) ? 'H ' : '');
+    return (doubtful(f) ? '?' : '') + (f.flags & (FLAG.interrupt | FLAG.exception) ? 'H ' : '') + (f.flags & FLAG.tagged ? '*' : '');
 }
 
 /** @param {Fn} f @param {HTMLElement} cell */

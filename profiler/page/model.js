@@ -6,7 +6,7 @@ import { count, sub } from './num.js';
 // Columns of a function, and of a call path (the first five).
 export const HITS = 0, C1 = 1, C1CH = 2, C2 = 3, C2CH = 4, STEPS = 5, DOUBTS = 6, SPREAD = 7, SPREADCH = 8;
 // Flags of both.
-export const FLAG = { doubtful: 1, interrupt: 2, exception: 4, lost: 8, other: 16, sample: 32, task: 64 };
+export const FLAG = { doubtful: 1, interrupt: 2, exception: 4, lost: 8, other: 16, sample: 32, task: 64, tagged: 128, group: 256 };
 export const SPARKS = 60; // seconds of a function's small curve
 const LOG = 4096, LEFT = 65536;
 

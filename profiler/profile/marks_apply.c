@@ -72,7 +72,7 @@ static int expect_block(const struct applying *a, const struct mark *k, struct e
 {
     size_t n = 0;
     const struct symbol_block *b = a->syms ? symbols_blocks(a->syms, &n) : NULL;
-    bool measured = false;
+    bool measured = a->p->type == PROFILE_STATISTICAL; /* samples have none */
     for (size_t i = 0; i < n; i++)
         measured |= !strcmp(b[i].name, k->name);
     for (size_t i = 0; i < a->p->nfunctions; i++)
@@ -286,6 +286,8 @@ static int apply_marks(struct profile *p, const struct marks *m, const struct sy
     if (ret == 0)
         ret = mark_all(&a, err);
     if (ret == 0 && (!set_names(&a) || (groups && !make_groups(&a))))
+        ret = -ERR_NOMEM;
+    if (ret == 0 && !(p->info.marks = arena_str(&p->arena, marks_file(m))))
         ret = -ERR_NOMEM;
     if (ret == -ERR_NOMEM)
         err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory");

@@ -176,11 +176,14 @@ struct profile_function marks_group_row(const struct mark *to)
 
 /* ---- before there is a profile ---- */
 
-/* What is called so is made while the program runs: "(task 3)", "interrupt 0x8c000600". */
-static bool is_of_a_program(const struct matcher *x)
+/* What is called so is made while the program runs: "(task 3)", "interrupt 0x8c000600"; or by the
+ * marks themselves: their blocks. */
+static bool is_of_a_program(const struct marks_matcher *all, const struct matcher *x)
 {
     static const char *const others[] = { "(", "interrupt ", "exception " };
     bool other = x->is_address || x->k->is_regex;
+    for (size_t i = 0; i < all->n; i++)
+        other |= all->of[i].k->kind == MARK_BLOCK && !strcmp(all->of[i].k->name, x->k->which);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         other |= !strncmp(x->k->which, others[i], strlen(others[i]));
     return !other;
@@ -203,7 +206,7 @@ static int check_line(const struct marks *m, const struct marks_matcher *x, size
 {
     const struct mark *k = x->of[at].k;
     size_t n;
-    if (k->kind == MARK_BLOCK || !is_of_a_program(&x->of[at]))
+    if (k->kind == MARK_BLOCK || !is_of_a_program(x, &x->of[at]))
         return 0;
     if (!marks_matcher_in_program(x, at, syms, &n))
         return refuse_unknown(m, k, syms, err);

@@ -447,6 +447,22 @@ int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *e
     return ret;
 }
 
+int profile_add_remark(struct profile *p, const char *kind, const char *text, struct err *err)
+{
+    size_t n = p->info.nremarks;
+    struct profile_remark *row = arena_alloc(&p->arena, (n + 1) * sizeof *row);
+    const struct profile_remark more = { arena_str(&p->arena, kind), arena_str(&p->arena, text),
+                                         0 };
+    if (!row || !more.kind || !more.text)
+        return err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory");
+    if (n)
+        memcpy(row, p->info.remarks, n * sizeof *row);
+    row[n] = more;
+    p->info.remarks = row;
+    p->info.nremarks = n + 1;
+    return 0;
+}
+
 /* ---- looking things up ---- */
 
 size_t profile_function_at(const struct profile *p, uint64_t addr)

@@ -161,7 +161,8 @@ struct profile_info {
     bool icache_enabled;              /* of the target, when profiled */
     /* profile_build(): cache lines by the SH-4 address map; false: nothing is cached */
     bool cache_by_address;
-    const char *note; /* what the user should know (trace_status.note) */
+    const char *note;  /* what the user should know (trace_status.note) */
+    const char *marks; /* the file whose marks have been applied (marks.h); NULL: none */
     const struct profile_remark *remarks;
     size_t nremarks;
 };
@@ -294,6 +295,11 @@ int profile_take_untraced(struct profile *p, const struct untraced *u, const str
 /* profile_take_tasks - names the tasks that the call tree has roots of, and sums up what each took;
  * after profile_take_rates(). Returns 0 or -ERR_NOMEM. */
 int profile_take_tasks(struct profile *p, const struct task_names *names, struct err *err);
+
+/* profile_add_remark - one more, behind those there are
+ * kind, text   copied
+ * Returns 0 or -ERR_NOMEM. */
+int profile_add_remark(struct profile *p, const char *kind, const char *text, struct err *err);
 
 /* profile_take_unfinished - names the exception the call tree found never returned from, if what
  * (of its vector, static text) says there is one. Returns 0 or -ERR_NOMEM. */

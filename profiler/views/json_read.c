@@ -229,6 +229,7 @@ static void read_function(struct json_reader *r, const json_t *x, struct profile
         .c1_half = reader_real(r, x, "c1_share_half"),
         .doubtful = reader_flag(r, x, "doubtful"),
         .tagged = reader_flag(r, x, "tagged"),
+        .group = reader_flag(r, x, "group"),
         .steps = reader_count(r, x, "measurements"),
         .doubts = reader_count(r, x, "doubtful_measurements"),
     };
@@ -414,6 +415,7 @@ static void read_info(struct json_reader *r, const json_t *root)
     i->probe = reader_text(r, root, "probe");
     i->elf = reader_text(r, root, "elf");
     i->note = reader_text(r, root, "note");
+    i->marks = reader_text(r, reader_object(r, root, "header"), "marks");
     i->passes = reader_count(r, root, "passes");
     read_build_id(r, root);
     read_started(r, root);

@@ -46,6 +46,7 @@ static void write_header(struct json_writer *j, const struct profile *p)
     build_id(j, i);
     json_member_string(j, "target", i->target);
     json_member_string(j, "probe", i->probe);
+    json_member_text(j, "marks", text_or(i->marks, ""));
     write_started(j, i->when);
     json_member_uint_if(j, "passes", !i->sums_only, i->passes);
     if (seen < 0)
@@ -444,6 +445,8 @@ static void write_function(struct json_writer *j, const struct profile *p,
     member_known(j, "measurements", f->steps);
     json_member_uint_if(j, "doubtful_measurements", f->steps, f->doubts);
     json_member_bool(j, "tagged", f->tagged);
+    if (f->group)
+        json_member_bool(j, "group", true);
     if (o->show != REPORT_SHOW_ALL)
         json_member_bool(j, "shown", report_wants(o, f));
     write_hot(j, o, &row);

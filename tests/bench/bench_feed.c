@@ -157,12 +157,13 @@ static void facts(void *ctx, struct http_facts *out)
     *out = (struct http_facts){ .phase = "profiling" };
 }
 
-static int snapshot_now(void *ctx, const char *file, const struct snapshot **out, struct err *err)
+static int snapshot_now(void *ctx, const char *file, bool marked, const struct snapshot **out,
+                        struct err *err)
 {
     struct bench *b = ctx;
     struct profile_info info = { .target = "bench" };
     (void)file;
-    return capture_snapshot(&b->capture, &info, out, err);
+    return capture_snapshot(&b->capture, &info, marked, out, err);
 }
 
 static int control(void *ctx, const struct http_command *c, struct http_ticket *t, struct err *err)

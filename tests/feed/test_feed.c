@@ -220,6 +220,21 @@ static void test_marks_have_names_and_an_end(void **state)
     assert_null(follow_mark(f->w, FEED_MARKS - 1));
 }
 
+/* The mark's own fold finds that the counts were cleared: older marks are gone then. */
+static void test_a_mark_just_behind_a_clear(void **state)
+{
+    struct fixture *f = *state;
+    struct event clear = { .kind = EVENT_CLEAR };
+    assert_int_equal(feed_mark(f->feed, "a", &f->from, &f->now, NULL), 0);
+    assert_int_equal(feed_mark(f->feed, "b", &f->from, &f->now, NULL), 0);
+    calltree_feed(f->tree, &clear, 1);
+    assert_int_equal(feed_mark(f->feed, "b", &f->from, &f->now, NULL), 0);
+    fold(f, 10);
+    assert_int_equal(snap(f), 0);
+    assert_string_equal(follow_mark(f->w, 0), "b");
+    assert_null(follow_mark(f->w, 1));
+}
+
 static void test_state_objects_are_objects(void **state)
 {
     struct fixture *f = *state;
@@ -394,14 +409,23 @@ static void test_counts_above_2_to_53_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_a_fold_without_news_is_no_state), CASE(test_hello_and_delta_say_what_they_are),
-        CASE(test_a_number_ahead_is_no_position),   CASE(test_restart_keeps_state_and_log),
-        CASE(test_log_says_what_a_reader_missed),   CASE(test_repeats_in_one_state_are_one_entry),
-        CASE(test_points_of_a_second_and_of_ten),   CASE(test_marks_have_names_and_an_end),
-        CASE(test_state_objects_are_objects),       CASE(test_the_last_events_are_kept),
-        CASE(test_folds_take_a_twentieth),          cmocka_unit_test(test_positions_and_views),
-        CASE(test_reader_says_where_it_is_wrong),   CASE(test_reader_sees_a_hole),
-        CASE(test_reader_takes_all_of_64_bits),     CASE(test_counts_above_2_to_53_come_back),
+        CASE(test_a_fold_without_news_is_no_state),
+        CASE(test_hello_and_delta_say_what_they_are),
+        CASE(test_a_number_ahead_is_no_position),
+        CASE(test_restart_keeps_state_and_log),
+        CASE(test_log_says_what_a_reader_missed),
+        CASE(test_repeats_in_one_state_are_one_entry),
+        CASE(test_points_of_a_second_and_of_ten),
+        CASE(test_marks_have_names_and_an_end),
+        CASE(test_a_mark_just_behind_a_clear),
+        CASE(test_state_objects_are_objects),
+        CASE(test_the_last_events_are_kept),
+        CASE(test_folds_take_a_twentieth),
+        cmocka_unit_test(test_positions_and_views),
+        CASE(test_reader_says_where_it_is_wrong),
+        CASE(test_reader_sees_a_hole),
+        CASE(test_reader_takes_all_of_64_bits),
+        CASE(test_counts_above_2_to_53_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,11 +77,14 @@ static int build_profile(void *ctx, struct profile **out, struct err *err)
     return profile_build(fx->tree, NULL, &(struct profile_info){ .target = "sh7750" }, out, err);
 }
 
-static int snapshot(void *ctx, const char *file, const struct snapshot **out, struct err *err)
+static int snapshot(void *ctx, const char *file, bool marked, const struct snapshot **out,
+                    struct err *err)
 {
     struct fixture *fx = ctx;
     if (*file)
         return err_set(err, ERR_STATE, "probeprof view", "no file %s", file);
+    if (!marked)
+        return err_set(err, ERR_STATE, "", "as it is without marks");
     snapshots_changed(fx->snapshots);
     return snapshots_take(fx->snapshots, build_profile, fx, out, err);
 }
@@ -342,6 +345,8 @@ static void api__each_path__answers(void **state)
         { GET("/profile.prf"), "200", "Content-Type: application/octet-stream" },
         { GET("/profile.json?file=a.rec"), "409", "no file a.rec" },
         { GET("/profile.json?other=1"), "400", "other" },
+        { GET("/profile.json?marks=off"), "409", "without marks" },
+        { GET("/profile.json?marks=mine"), "400", "marks=off" },
         { GET("/api/1/function/0"), "200", "\"callees\":[{\"function\":1," },
         { GET("/api/1/function/1"), "200", "\"callers\":[{\"function\":0," },
         { GET("/api/1/function/9"), "404", "no function 9" },

@@ -266,6 +266,30 @@ def a_saved_page_has_the_figures_of_the_report():
         shutil.rmtree(folder)
 
 
+def marks_hold_on_the_page():
+    folder = tempfile.mkdtemp(prefix="page-")
+    try:
+        file, _ = record(folder, "m.rec", "profexam", "--start", "main+8", "--stop", "0x0C010030", "--passes", "2")
+        marks = os.path.join(folder, "mine")
+        with open(marks, "w", encoding="utf-8") as f:
+            f.write("tag GetLastNode\nrename MallocNode = node memory\ngroup list = /^(BuildList|InsertNode)$/\nexclude Initialise\n")
+        page = os.path.join(folder, "saved.html")
+        subprocess.run([PROGRAM, "report", file, "--marks", marks, "--html", page], check=True, capture_output=True)
+        p = json.loads(subprocess.run([PROGRAM, "report", file, "--marks", marks, "--json"], check=True, capture_output=True).stdout)
+        assert {"list", "node memory", "(excluded)"} <= {f["name"] for f in p["functions"]}
+        with bridge("view", file, "--marks", marks, example=None) as b:
+            for url in (f"http://localhost:{b.port}/", f"file://{page}"):
+                d.get("about:blank")
+                d.get(url)
+                until("its figures", lambda: d.execute_script("return probeprof.store.frames") >= 1)
+                functions({("*" if f["tagged"] else "") + f["name"]: f for f in p["functions"] if f["hits"]})
+                d.execute_script("probeprof.openFunction([...probeprof.store.model.fns.values()].find((f) => f.name === 'list'))")
+                until("why it has no code", lambda: "a group of functions" in d.find_element(By.CSS_SELECTOR, ".code-part").text)
+                rig.no_errors(d)
+    finally:
+        shutil.rmtree(folder)
+
+
 def a_prf_is_shown_with_what_it_does_not_tell():
     folder = tempfile.mkdtemp(prefix="page-")
     rec, doc = record(folder, "two.rec", "profexam", "--start", "main+8", "--stop", "0x0C010030", "--passes", "2", "--output", os.path.join(folder, "two.prf"))
@@ -438,5 +462,5 @@ def it_is_light():
 
 
 live_rig.main(views_have_the_figures_of_the_profile, an_s12z_has_them_too, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, recordings_have_the_figures_of_the_report,
-              a_prf_is_shown_with_what_it_does_not_tell, a_saved_page_has_the_figures_of_the_report, folded_paths_are_shown_without_hits, a_token_lets_in,
+              a_prf_is_shown_with_what_it_does_not_tell, marks_hold_on_the_page, a_saved_page_has_the_figures_of_the_report, folded_paths_are_shown_without_hits, a_token_lets_in,
               timeline_has_what_the_service_tells, it_is_light)

@@ -81,7 +81,8 @@ tag mean
         live = self.json_of("--record", "b.rec", "-o", "b.prf")
         self.assertIn("mean", self.profile("--record", "c.rec").stdout)
         os.rename(self.path("probeprof.marks"), self.path("mine"))
-        replayed = json.loads(run(["report", "b.rec", "--json"], self.dir).stdout)
+        replayed = json.loads(run(["report", "b.rec", "--marks", "mine", "--json"], self.dir).stdout)
+        self.assertEqual([d["header"].pop("marks") for d in (live, replayed)], ["probeprof.marks", "mine"])
         self.assertEqual(replayed, live)
         r = run(["report", "b.rec", "--marks", "mine"], self.dir)  # the report knows them
         self.assertEqual(r.returncode, 0, r.stderr)

@@ -34,9 +34,12 @@ class Marks(Folder):
         self.write("probeprof.marks", self.MARKS)
         beside = self.report(record, "--json")
         self.assertIn("probeprof.marks (--marks off: none)", beside.stderr)
-        self.assertEqual(beside.stdout, by_option.stdout)
-        self.assertEqual(json.loads(self.report(record, "--json", "--marks", "off").stdout), plain)
-        marked = json.loads(beside.stdout)
+        by_file, marked = json.loads(by_option.stdout), json.loads(beside.stdout)
+        self.assertEqual([d["header"].pop("marks") for d in (by_file, marked, plain)], [named, self.path("probeprof.marks"), None])
+        self.assertEqual(by_file, marked)
+        off = json.loads(self.report(record, "--json", "--marks", "off").stdout)
+        self.assertIsNone(off["header"].pop("marks"))
+        self.assertEqual(off, plain)
         check_identities(self, marked)
         self.assertEqual(marked["totals"], plain["totals"])
         before, after = hits(plain), hits(marked)
@@ -56,6 +59,14 @@ class Marks(Folder):
         self.assertRegex(first.stdout, r"(?m) \*GetLastNode")
         self.assertNotIn("*MallocNode", first.stdout)
         self.assertRegex(self.report(prf).stdout, r"(?m) \*GetLastNode")
+
+    def test_a_name_with_its_file__is_known_without_a_namesake(self):
+        record = self.recorded(self.dir)
+        r = self.report(record, "--marks", self.write("mine", "rename profexam.c:MallocNode = node memory\ntag profexam.c:InsertNode\n"))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertRegex(r.stdout, r"(?m) node memory$")
+        self.assertRegex(r.stdout, r"(?m) \*InsertNode$")
+        self.assert_fails(self.report(record, "--marks", self.write("mine", "tag other.c:MallocNode\n")), 1, "no function is \"other.c:MallocNode\"", "")
 
     def weights(self, folded):
         """By the last function of each path, what folded stacks say of it."""
