@@ -55,6 +55,32 @@ static void say_resets(const struct pump_view *v, const struct text_sink *out)
                     text_if(v->why.code != ERR_OK, v->why.what));
 }
 
+static void say_events(const struct trace_status *s, const struct text_sink *out)
+{
+    sink_printf(out, "%s: %llu events, %llu lost, %llu doubtful",
+                s->active ? "profiling" : "waiting for the start point, or paused",
+                (unsigned long long)s->events, (unsigned long long)s->lost,
+                (unsigned long long)s->doubtful);
+    if (s->sites || s->untraced_sites) /* of a trace by patches */
+        sink_printf(out, "; %u places traced, %u not", s->sites, s->untraced_sites);
+    sink_printf(out, "\n");
+}
+
+static void say_costs(const struct trace_status *s, const struct slowdown *slow,
+                      const struct text_sink *out)
+{
+    char text[80];
+    if (slow->times <= 0)
+        return;
+    sink_printf(out, "slowed down %s; %.1f wire bits an event",
+                slowdown_text(slow, text, sizeof text),
+                ratio_or_0((double)s->wire_bits, (double)s->events));
+    if (s->agent_cost[0] || s->agent_cost[1])
+        sink_printf(out, "; agent cost %u/%u an event, subtracted", s->agent_cost[0],
+                    s->agent_cost[1]);
+    sink_printf(out, "\n");
+}
+
 static int profile_status(struct run *r, struct target *t, const struct text_sink *out,
                           struct err *err)
 {
@@ -75,18 +101,10 @@ static int profile_status(struct run *r, struct target *t, const struct text_sin
                     (unsigned long long)s.events, s.note);
         return 0;
     }
-    sink_printf(out, "%s: %llu events, %llu lost, %llu doubtful; %u places traced, %u not\n",
-                s.active ? "profiling" : "waiting for the start point, or paused",
-                (unsigned long long)s.events, (unsigned long long)s.lost,
-                (unsigned long long)s.doubtful, s.sites, s.untraced_sites);
+    say_events(&s, out);
     v.trace = s;
     struct slowdown slow = live_slowdown(&v);
-    char text[80];
-    if (slow.times > 0)
-        sink_printf(
-            out, "slowed down %s; %.1f wire bits an event; agent cost %u/%u an event, subtracted\n",
-            slowdown_text(&slow, text, sizeof text),
-            ratio_or_0((double)s.wire_bits, (double)s.events), s.agent_cost[0], s.agent_cost[1]);
+    say_costs(&s, &slow, out);
     if (*s.note)
         sink_printf(out, "%s\n", s.note);
     return 0;
