@@ -277,6 +277,8 @@ static void follow_block_behind(struct calltree *t, const struct event *e)
     bool place = e->kind == EVENT_START || (e->kind == EVENT_TIMESTAMP && !sp_exact(e));
     if (tells_place(e) && e->flags & EVENT_HAS_TARGET)
         stack_in_block(t, e->target);
+    else if (e->kind == EVENT_RETURN && t->nodes[t->node].block) /* it may have ended there */
+        tree_doubt(t);
     else if (place && e->flags & EVENT_HAS_PC)
         stack_in_block(t, e->pc);
 }

@@ -3,13 +3,14 @@
  *
  *     sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print]
  * [--exact] [--each] [--vary N]
- *               [--big] [--small] [--stripped] [--mix]
+ *               [--big] [--small] [--stripped] [--mix] [--blocks]
  *
  * Program k has seed N + k; --vary adds N programs of seeds that nobody has seen. With --each a
  * program has a part of the features. --big: big-endian.
  * --small: a ring that fills several times. --stripped: without symbols, so that functions are what
- * is called. --mix: some of them so. Each is judged: "exact" (paths, hits, instructions, result),
- * "marked" (what differs is doubtful), else it fails. With --exact "marked" fails, too. */
+ * is called. --mix: some of them so. --blocks: parts of functions are measured by themselves. Each
+ * is judged: "exact" (paths, hits, instructions, result), "marked" (what differs is doubtful), else
+ * it fails. With --exact "marked" fails, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -36,6 +37,9 @@ enum {
     MAX_SHOWN = 12,
     PHYS = 0x1FFFFFFF,
     MAX_ROM_FUNCTIONS = 16,
+    MAX_BLOCKS = 12,
+    TRIED_BLOCKS = 24,
+    MOST_NODES = 1 << 14,
     ROM_FILE = 0x3000
 };
 
@@ -43,7 +47,7 @@ struct options {
     uint64_t seed;
     unsigned count, vary;
     uint32_t features, dropped;
-    bool shrink, print, exact, each, quiet, big, small, stripped, mix;
+    bool shrink, print, exact, each, quiet, big, small, stripped, mix, blocks;
 };
 /* What became of the programs. */
 struct tally {
@@ -61,6 +65,10 @@ struct run {
     struct oracle *oracle;
     struct oracle_function f[256];
     size_t nf;
+    /* by address; the image's have its alias */
+    struct oracle_block block[MAX_BLOCKS];
+    struct image_block image_block[MAX_BLOCKS];
+    size_t nblocks;
     struct board b;
     struct calltree *tree;
     struct watch_sums watched;
@@ -68,8 +76,7 @@ struct run {
     /* true instructions from the first event to the last one: a profile is what lies between its
      * events */
     uint64_t between;
-    uint64_t head_seen, tail_seen; /* instructions seen before and behind these */
-    uint32_t last_node;            /* which the latter were charged to */
+    uint64_t outside[MOST_NODES]; /* by node: instructions seen before and behind these */
     unsigned shown, differ, unmarked;
 };
 
@@ -86,18 +93,35 @@ static void name_in(const struct run *r, uint64_t addr, char *out, size_t cap)
     snprintf(out, cap, "%08x", (unsigned)addr);
 }
 
-static int true_child(const struct run *r, int parent, uint64_t addr, bool exception)
+/* Whether a true node is that of a function, or of a block, at addr. */
+static bool is_at(const struct run *r, const struct oracle_node *k, uint64_t addr, bool block)
+{
+    size_t f = (size_t)k->function;
+    addr &= PHYS;
+    if (block || f >= r->nf)
+        return block && f >= r->nf && addr == r->block[f - r->nf].low;
+    return addr >= r->f[f].low && addr < r->f[f].high;
+}
+
+static int true_child(const struct run *r, int parent, const struct calltree_node *got,
+                      bool exception)
 {
     size_t n;
     const struct oracle_node *nodes = oracle_nodes(r->oracle, &n);
-    addr &= PHYS;
-    for (size_t i = 0; i < n; i++) {
-        const struct oracle_function *f = &r->f[nodes[i].function];
-        if (nodes[i].parent == parent && addr >= f->low && addr < f->high &&
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i].parent == parent && is_at(r, &nodes[i], got->addr, got->block) &&
             nodes[i].exception == exception)
             return (int)i;
-    }
     return -1;
+}
+
+/* The function that a true node is of, or a part of. */
+static const struct oracle_function *true_function(const struct run *r, const struct oracle_node *k)
+{
+    size_t n;
+    if ((size_t)k->function < r->nf)
+        return &r->f[k->function];
+    return &r->f[oracle_nodes(r->oracle, &n)[k->parent].function];
 }
 
 static void path_of(const struct run *r, const struct calltree_node *nodes, uint32_t k, char *out,
@@ -110,11 +134,13 @@ static void path_of(const struct run *r, const struct calltree_node *nodes, uint
         n = strlen(out);
     }
     name_in(r, nodes[k].addr, name, sizeof name);
-    snprintf(out + n, cap - n, "%s%s",
-             n                                     ? "/"
-             : nodes[k].kind == CALLTREE_EXCEPTION ? "!"
-                                                   : "",
-             name);
+    const char *before = nodes[k].kind == CALLTREE_EXCEPTION ? "!" : "";
+    if (n)
+        before = "/";
+    if (nodes[k].block)
+        snprintf(out + n, cap - n, "/block %08x", (unsigned)nodes[k].addr);
+    else
+        snprintf(out + n, cap - n, "%s%s", before, name);
 }
 
 static void differs(struct run *r, bool marked, const char *fmt, ...)
@@ -165,7 +191,7 @@ static void compare_node(struct run *r, const struct calltree_node *got, size_t 
     uint32_t above = got[i].parent;
     bool root = above == CALLTREE_NONE, false_path = !root && c[above].same < 0;
     c[i].same = false_path ? -1
-                           : true_child(r, root ? -1 : c[above].same, got[i].addr,
+                           : true_child(r, root ? -1 : c[above].same, &got[i],
                                         root && got[i].kind == CALLTREE_EXCEPTION);
     c[i].excused =
         got[i].doubtful || (!root && got[above].doubtful) || (false_path && c[above].excused);
@@ -173,7 +199,7 @@ static void compare_node(struct run *r, const struct calltree_node *got, size_t 
     c[i].part = root ? got[i].doubtful && c[i].function >= 0 &&
                            r->f[c[i].function].low != (got[i].addr & PHYS)
                      : c[above].part;
-    uint64_t c1 = got[i].c1 - (i == 0 ? r->head_seen : 0) - (i == r->last_node ? r->tail_seen : 0);
+    uint64_t c1 = got[i].c1 - r->outside[i];
     c[i].hits = (int64_t)(got[i].hits - (c[i].same < 0 ? 0 : want[c[i].same].hits));
     c[i].count = (int64_t)(c1 - (c[i].same < 0 ? 0 : want[c[i].same].count));
 }
@@ -208,7 +234,7 @@ static void judge_seen(struct run *r, const struct calltree_node *got, const str
 
 /* Its caller is marked, or was not seen itself with an excuse, or it is elsewhere, or as much time
  * as it took is told to be in nobody's sight (a task within it). */
-static bool may_be_missing(const struct oracle_node *want, size_t k,
+static bool may_be_missing(const struct run *r, const struct oracle_node *want, size_t k,
                            const struct calltree_node *got, const struct compared *c, size_t n,
                            const bool *excused, struct surplus *more, uint64_t *blind)
 {
@@ -221,7 +247,8 @@ static bool may_be_missing(const struct oracle_node *want, size_t k,
         if (above >= 0 && c[i].same == above && got[i].doubtful)
             return true;
     return (above >= 0 && excused[above]) ||
-           covered(&more[want[k].function], -(int64_t)want[k].hits, -(int64_t)want[k].count);
+           covered(&more[true_function(r, &want[k]) - r->f], -(int64_t)want[k].hits,
+                   -(int64_t)want[k].count);
 }
 
 /* True nodes that were never seen. */
@@ -238,10 +265,11 @@ static void judge_missing(struct run *r, const struct calltree_node *got, const 
             met |= c[i].same == (int)k;
         if (met)
             continue;
-        excused[k] = may_be_missing(want, k, got, c, n, excused, more, &blind);
-        differs(r, excused[k], "%s below %s: never seen, hits %u, instructions %u",
-                r->f[want[k].function].name,
-                want[k].parent < 0 ? "no one" : r->f[want[want[k].parent].function].name,
+        excused[k] = may_be_missing(r, want, k, got, c, n, excused, more, &blind);
+        differs(r, excused[k], "%s%s below %s: never seen, hits %u, instructions %u",
+                (size_t)want[k].function < r->nf ? "" : "block of ",
+                true_function(r, &want[k])->name,
+                want[k].parent < 0 ? "no one" : true_function(r, &want[want[k].parent])->name,
                 (unsigned)want[k].hits, (unsigned)want[k].count);
     }
     free(excused);
@@ -270,7 +298,9 @@ static void compare_trees(struct run *r)
 static void compare(struct run *r)
 {
     compare_trees(r);
-    uint64_t seen = calltree_stats(r->tree)->total_c1 - r->head_seen - r->tail_seen;
+    uint64_t seen = calltree_stats(r->tree)->total_c1;
+    for (size_t i = 0; i < MOST_NODES; i++)
+        seen -= r->outside[i];
     if (r->between != seen)
         differs(r, false, "all: instructions %u for %u", (unsigned)seen, (unsigned)r->between);
     uint32_t result = board_reg(&r->b, 8);
@@ -443,25 +473,24 @@ static struct oracle_event as_reported(const struct event *e)
                                   (uint32_t)e->sp };
 }
 
-/* Returns the number of events up to the program's last one. */
-static size_t find_ends(struct run *r)
+/* How many events there are up to the program's first one and its last one. */
+static void find_ends(struct run *r, size_t *head, size_t *body)
 {
     const struct event *first = NULL, *last = NULL;
-    uint64_t end = 0;
+    *head = *body = 0;
     for (size_t i = 0; i < r->b.nev; i++) {
         const struct event *e = &r->b.ev[i];
-        bool of_program = e->kind >= EVENT_CALL && e->kind <= EVENT_RTE;
+        bool border = e->kind == EVENT_JUMP && e->pc == e->target, /* of a block */
+            of_program = e->kind >= EVENT_CALL && e->kind <= EVENT_RTE && !border;
         first = !first && of_program ? e : first;
         last = of_program ? e : last;
-        end = e->flags & EVENT_HAS_C1 ? e->c1 : end;
     }
     if (!first)
-        return 0;
-    r->head_seen = first->c1;
-    r->tail_seen = end - last->c1;
+        return;
     r->between =
         oracle_between(r->oracle, as_reported(first), as_reported(last), last->c1 - first->c1);
-    return (size_t)(last - r->b.ev) + 1;
+    *head = (size_t)(first - r->b.ev) + 1;
+    *body = (size_t)(last - r->b.ev) + 1;
 }
 
 static bool no_symbol(const struct image *im, const char *name, uint64_t *addr)
@@ -487,15 +516,122 @@ static void arm(struct run *r)
         board_arm(&r->b, &cfg);
 }
 
-static void trace(struct run *r)
+/* ---- blocks ---- */
+
+static bool block_range(void *ctx, uint64_t addr, struct calltree_range *out)
 {
-    struct calltree_config cfg = { .resolve = r->o->stripped ? NULL : resolve, .resolve_ctx = r };
+    const struct run *r = ctx;
+    uint32_t phys = (uint32_t)addr & PHYS;
+    for (size_t i = 0; i < r->nblocks; i++)
+        if (phys >= r->block[i].low && phys < r->block[i].high) {
+            uint64_t alias = addr & ~(uint64_t)PHYS;
+            *out = (struct calltree_range){ r->block[i].low, r->block[i].low | alias,
+                                            r->block[i].high | alias };
+            return true;
+        }
+    return false;
+}
+
+/* In the order of addresses; false: it is not apart from the others. */
+static bool put_block(struct run *r, struct oracle_block b)
+{
+    size_t k = 0;
+    while (k < r->nblocks && r->block[k].high <= b.low)
+        k++;
+    if (k < r->nblocks && r->block[k].low < b.high)
+        return false;
+    memmove(&r->block[k + 1], &r->block[k], (r->nblocks - k) * sizeof b);
+    r->block[k] = b;
+    r->nblocks++;
+    return true;
+}
+
+static void give_blocks(struct run *r)
+{
+    for (size_t i = 0; i < r->nblocks; i++)
+        r->image_block[i] =
+            (struct image_block){ r->block[i].low | (BOARD_TEXT & ~(uint32_t)PHYS),
+                                  r->block[i].high | (BOARD_TEXT & ~(uint32_t)PHYS) };
+    r->b.im.blocks = r->image_block;
+    r->b.im.nblocks = r->nblocks;
+}
+
+/* Whether the trace takes these blocks. It refuses those that begin or end in a slot or in data, at
+ * code that nothing leads to, in ROM, where BL may be 1, ... */
+static bool takes_blocks(struct run *r)
+{
+    struct trace_config cfg = { .counter = { 0x13, 0x23 },
+                                .image = &r->b.im,
+                                .ram_base = SH4_AGENT_RAM_DEFAULT,
+                                .ram_bytes = SH4_AGENT_RAM_BYTES };
+    give_blocks(r);
+    int ret = r->b.t->ops->trace->arm(r->b.t, &cfg, NULL);
+    assert_true(ret == 0 || ret == -ERR_USAGE);
+    if (ret == 0)
+        assert_int_equal(r->b.t->ops->trace->disarm(r->b.t, NULL), 0);
+    return ret == 0;
+}
+
+static void choose_blocks(struct run *r)
+{
+    uint64_t x = (r->seed + 1) * 0x9E3779B97F4A7C15u;
+    for (unsigned n = 0; n < TRIED_BLOCKS && r->nblocks < MAX_BLOCKS; n++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        const struct oracle_function *f = &r->f[(x >> 33) % r->nf];
+        uint32_t bytes = f->high - f->low, at = (uint32_t)(x >> 13) % bytes & ~1u,
+                 rest = bytes - at, len = ((uint32_t)(x >> 40) % rest & ~1u) + 2;
+        struct oracle_block before[MAX_BLOCKS];
+        size_t nbefore = r->nblocks;
+        memcpy(before, r->block, sizeof before);
+        if (!put_block(r, (struct oracle_block){ f->low + at, f->low + MIN(at + len, bytes) }))
+            continue;
+        if (takes_blocks(r))
+            continue;
+        memcpy(r->block, before, sizeof before);
+        r->nblocks = nbefore;
+    }
+    give_blocks(r);
+}
+
+static void prepare_board(struct run *r)
+{
     open_board(r);
     add_sections(r);
     if (r->o->stripped) {
         r->b.im.nfunctions = 0;
         r->b.im.lookup = no_symbol;
     }
+    if (r->o->blocks && !r->o->stripped) /* blocks are parts of functions */
+        choose_blocks(r);
+}
+
+/* Adds what the nodes have by now to what lies outside, or takes it off. */
+static void note_outside(struct run *r, bool off)
+{
+    size_t n;
+    const struct calltree_node *nodes = calltree_nodes(r->tree, &n);
+    assert_true(n <= MOST_NODES);
+    for (size_t i = 0; i < n; i++)
+        r->outside[i] += off ? -nodes[i].c1 : nodes[i].c1;
+}
+
+static void feed_tree(struct run *r)
+{
+    size_t head, body;
+    find_ends(r, &head, &body);
+    calltree_feed(r->tree, r->b.ev, head);
+    note_outside(r, false);
+    calltree_feed(r->tree, r->b.ev + head, body - head);
+    note_outside(r, true);
+    calltree_feed(r->tree, r->b.ev + body, r->b.nev - body);
+    note_outside(r, false);
+}
+
+static void trace(struct run *r)
+{
+    struct calltree_config cfg = { .resolve = r->o->stripped ? NULL : resolve,
+                                   .block = r->nblocks ? block_range : NULL,
+                                   .resolve_ctx = r };
     arm(r);
     board_run(&r->b, "m_end", 4000000000);
     board_disarm(&r->b);
@@ -503,10 +639,7 @@ static void trace(struct run *r)
     watch_sums_init(&r->watched);
     cfg.watch = &r->watched.watch;
     assert_int_equal(calltree_new(&cfg, &r->tree, NULL), 0);
-    size_t n = find_ends(r);
-    calltree_feed(r->tree, r->b.ev, n);
-    r->last_node = calltree_current(r->tree);
-    calltree_feed(r->tree, r->b.ev + n, r->b.nev - n);
+    feed_tree(r);
     const char *wrong = watch_sums_check(&r->watched, r->tree, false);
     if (wrong)
         fail_msg("%s", wrong);
@@ -556,8 +689,16 @@ static enum verdict judge(struct run *r)
         differs(r, false, "%s", r->log.why);
         return FAILED;
     }
-    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, &r->rom, &r->copied, r->f, r->nf,
-                           !r->o->stripped, &r->p, why);
+    prepare_board(r);
+    const struct oracle_program program = { .code = &r->prog,
+                                            .rom = &r->rom,
+                                            .copied = &r->copied,
+                                            .f = r->f,
+                                            .nf = r->nf,
+                                            .block = r->block,
+                                            .nblocks = r->nblocks,
+                                            .named = !r->o->stripped };
+    r->oracle = oracle_run(r->log.steps, r->log.n, &program, &r->p, why);
     if (!r->oracle) {
         differs(r, false, "the log: %s", why);
         return FAILED;
@@ -568,6 +709,8 @@ static enum verdict judge(struct run *r)
         print_nodes(r);
     }
     compare(r);
+    for (size_t i = 0; r->o->print && i < r->nblocks; i++)
+        printf("block %08x..%08x\n", (unsigned)r->block[i].low, (unsigned)r->block[i].high);
     if (r->differ && !r->o->quiet)
         printf("    %u instructions; %s\n", (unsigned)r->log.n, r->st.note);
     return r->unmarked ? FAILED : r->differ ? MARKED : EXACT;
@@ -638,7 +781,7 @@ static void usage(void)
 {
     printf("usage: sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] "
            "[--print] [--exact] [--each] [--vary N]\n"
-           "       [--big] [--small] [--stripped] [--mix]\nfeatures:\n");
+           "       [--big] [--small] [--stripped] [--mix] [--blocks]\nfeatures:\n");
     for (int i = 0; i < NASTY_NFEATURES; i++)
         printf("  %-12s %s\n", nasty_features[i].name, nasty_features[i].text);
     exit(2);
@@ -668,7 +811,8 @@ static bool take_flag(struct options *o, const char *arg)
     } flags[] = { { "--shrink", &o->shrink },     { "--print", &o->print },
                   { "--exact", &o->exact },       { "--each", &o->each },
                   { "--big", &o->big },           { "--small", &o->small },
-                  { "--stripped", &o->stripped }, { "--mix", &o->mix } };
+                  { "--stripped", &o->stripped }, { "--mix", &o->mix },
+                  { "--blocks", &o->blocks } };
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (!strcmp(arg, flags[i].name))
             return *flags[i].flag = true;
@@ -739,9 +883,9 @@ static void one(const struct options *given, uint64_t seed, struct tally *t)
     t->bad++;
     printf("  failed: sh4-nasty --features ");
     print_features(o.features);
-    printf(" --seed %llu --count 1 --drop 0x%x%s%s%s%s\n", (unsigned long long)seed,
+    printf(" --seed %llu --count 1 --drop 0x%x%s%s%s%s%s\n", (unsigned long long)seed,
            (unsigned)o.dropped, o.exact ? " --exact" : "", o.big ? " --big" : "",
-           o.small ? " --small" : "", o.stripped ? " --stripped" : "");
+           o.small ? " --small" : "", o.stripped ? " --stripped" : "", o.blocks ? " --blocks" : "");
     if (o.shrink)
         shrink(&o, seed);
 }

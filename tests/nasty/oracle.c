@@ -11,7 +11,8 @@ enum { MAX_NODES = 4096, MAX_FRAMES = 512, MAX_STACKS = NASTY_MAX_TASKS + 1 };
 enum frame_kind { ROOT, CALLED, JUMPED, HANDLER };
 struct frame {
     enum frame_kind kind;
-    int node;
+    int node;          /* of its function */
+    int at;            /* the same, or that of the block that it is in */
     uint32_t back, sp; /* where it returns to, R15 as it was entered */
 };
 struct stack {
@@ -26,6 +27,8 @@ struct oracle {
     const struct asm_prog *code, *rom, *copied;
     const struct oracle_function *f;
     size_t nf;
+    const struct oracle_block *block;
+    size_t nblocks;
     bool named;
     const struct nasty_program *p;
     /* where, and where it is replaced by which; 0: nowhere */
@@ -123,8 +126,17 @@ static void push(struct oracle *o, enum frame_kind kind, int node, uint32_t back
         confused(o, "too deep", back);
         return;
     }
-    o->now->frame[o->now->depth++] = (struct frame){ kind, node, back, sp };
+    o->now->frame[o->now->depth++] = (struct frame){ kind, node, node, back, sp };
     o->node[node].hits++;
+}
+
+static int block_of(const struct oracle *o, uint32_t pc)
+{
+    pc = plain(pc);
+    for (size_t i = 0; i < o->nblocks; i++)
+        if (pc >= o->block[i].low && pc < o->block[i].high)
+            return (int)i;
+    return -1;
 }
 
 static void begin(struct oracle *o, uint32_t pc, uint32_t sp)
@@ -158,7 +170,7 @@ static void call(struct oracle *o, uint32_t back, uint32_t pc, uint32_t sp)
     int f = function_of(o, pc);
     if (pc == back) /* the next instruction: somebody asks for its address */
         return;
-    push(o, CALLED, node_of(o, top(o)->node, f, false), back, sp);
+    push(o, CALLED, node_of(o, top(o)->at, f, false), back, sp);
 }
 
 static int jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool loose)
@@ -195,7 +207,7 @@ static int jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool 
             o->node[top(o)->node].hits++;
             return 0;
         }
-    push(o, JUMPED, node_of(o, top(o)->node, f, false), 0, o->now->frame[first].sp);
+    push(o, JUMPED, node_of(o, top(o)->at, f, false), 0, o->now->frame[first].sp);
     o->node[top(o)->node].loose |= loose;
     return 0;
 }
@@ -290,6 +302,13 @@ static bool is_event(const struct oracle *o, enum flow kind, uint32_t from, uint
     return branch ? function_of(o, from) != function_of(o, to) : kind != PLAIN;
 }
 
+/* A jump within its function is none, and belongs where it stands. */
+static bool told_where_it_leads(const struct oracle *o, enum flow kind, uint32_t from, uint32_t to)
+{
+    return is_event(o, kind, from, to) &&
+           (kind != JUMP || function_of(o, from) != function_of(o, to));
+}
+
 static struct oracle_event event_of(enum flow kind, const struct step *from, const struct step *to)
 {
     return (struct oracle_event){ kind == TRAP || kind == INTERRUPTED ? from->pc + 2
@@ -298,11 +317,25 @@ static struct oracle_event event_of(enum flow kind, const struct step *from, con
                                   kind == END ? to->sp : from->sp };
 }
 
+/* The program is at pc, in a part of the function on top, or not. */
+static void enter_block(struct oracle *o, uint32_t pc)
+{
+    struct frame *f = top(o);
+    int b = block_of(o, pc), at = f->node;
+    if (!runs(o, f, pc))
+        return;
+    if (b >= 0)
+        at = node_of(o, f->node, (int)o->nf + b, false);
+    if (at >= 0 && at != f->at && b >= 0)
+        o->node[at].hits++;
+    f->at = at < 0 ? f->at : at;
+}
+
 static void count(struct oracle *o, size_t units)
 {
     o->total += units;
     if (o->total > o->from && o->total <= o->to)
-        o->node[top(o)->node].count += units;
+        o->node[top(o)->at].count += units;
 }
 
 /* A branch that gives an event, and its slot, are counted where it leads; an RTE, and what is
@@ -316,6 +349,7 @@ static int run(struct oracle *o)
     while (i < n && !*o->why) {
         for (unsigned k = 0; k < NASTY_OVERLAYS; k++)
             o->overlay = o->overlay_at && s[i].pc == o->copies[k] ? k : o->overlay;
+        enter_block(o, s[i].pc);
         enum flow kind = flow_of(fetch(o, s[i].pc));
         kind = i + 1 <= n && interrupted(o, kind, &s[i], &s[i + 1]) ? INTERRUPTED : kind;
         size_t units =
@@ -334,6 +368,8 @@ static int run(struct oracle *o)
                 (struct reported){ event_of(kind, &s[i], &s[i + units]), o->total };
         if (follow(o, kind, &s[i], &s[i + units]) < 0)
             return -1;
+        if (told_where_it_leads(o, kind, s[i].pc, s[i + units].pc))
+            enter_block(o, s[i + units].pc);
         if (!late)
             count(o, units);
         i += units;
@@ -355,9 +391,7 @@ static void find_overlays(struct oracle *o)
     }
 }
 
-struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code,
-                          const struct asm_prog *rom, const struct asm_prog *copied,
-                          const struct oracle_function *f, size_t nf, bool named,
+struct oracle *oracle_run(const struct step *steps, size_t n, const struct oracle_program *of,
                           const struct nasty_program *p, char why[128])
 {
     struct oracle *o = calloc(1, sizeof *o);
@@ -366,12 +400,14 @@ struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_p
         oracle_free(o);
         return NULL;
     }
-    o->code = code;
-    o->rom = rom;
-    o->copied = copied;
-    o->f = f;
-    o->nf = nf;
-    o->named = named;
+    o->code = of->code;
+    o->rom = of->rom;
+    o->copied = of->copied;
+    o->f = of->f;
+    o->nf = of->nf;
+    o->block = of->block;
+    o->nblocks = of->nblocks;
+    o->named = of->named;
     o->p = p;
     o->why = why;
     o->steps = steps;

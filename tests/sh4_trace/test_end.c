@@ -139,6 +139,35 @@ static void halts__by_breakpoints__no_instruction_of_the_kernel_is_the_programs(
                 assert_int_equal(run_counted(halts, hard, caches), COUNTED_ALL);
 }
 
+/* By 0 to 4 steps behind each of three breakpoints: the ways in and out have taken more by then
+ * than they do once they are in the caches. */
+static void halts__by_steps_in_a_row__no_instruction_of_the_kernel_is_the_programs(void **state)
+{
+    static const char *const where[] = { "m_loop", "m_back" };
+    struct resume step = { .kind = RESUME_STEP };
+    struct target_stop stop;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(where); i++)
+        for (int steps = 0; steps < 5; steps++) {
+            static struct board b;
+            static struct asm_prog prog;
+            board_open(&b, &prog, "", COUNTED);
+            board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+            for (int round = 0; round < 3; round++) {
+                board_run(&b, where[i], 2000000000);
+                for (int k = 0; k < steps; k++) {
+                    assert_int_equal(b.t->ops->resume(b.t, &step, NULL), 0);
+                    while (b.t->ops->poll(b.t, 1000000, &stop, NULL) == 0)
+                        ;
+                }
+            }
+            board_run(&b, "m_end", 2000000000);
+            board_disarm(&b);
+            assert_int_equal(counted(&b, true), COUNTED_ALL);
+            board_close(&b);
+        }
+}
+
 /* From start points of every kind on: a site, its slot's neighbour, behind the loop. */
 static void start__at_a_point__all_behind_it_is_counted(void **state)
 {
@@ -197,6 +226,7 @@ int main(void)
         cmocka_unit_test(
             end__no_event_for_long__time_until_the_end_is_counted_and_the_end_comes_soon),
         cmocka_unit_test(halts__by_breakpoints__no_instruction_of_the_kernel_is_the_programs),
+        cmocka_unit_test(halts__by_steps_in_a_row__no_instruction_of_the_kernel_is_the_programs),
         cmocka_unit_test(start__at_a_point__all_behind_it_is_counted),
         cmocka_unit_test(halt__by_the_host__no_instruction_of_the_kernel_is_the_programs),
         cmocka_unit_test(end__behind_a_stop_point__nothing_is_counted_nor_the_agent_s),

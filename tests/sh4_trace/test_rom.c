@@ -433,6 +433,8 @@ static void rom__debugger_holds_both_channels__untraced_and_said_so(void **state
     board_close(&r.b);
 }
 
+#define NOT_IN_ROM "is in ROM: no start or stop point and no block can be there"
+
 static void rom__start_or_stop_point_there__is_refused(void **state)
 {
     (void)state;
@@ -444,11 +446,17 @@ static void rom__start_or_stop_point_there__is_refused(void **state)
                                 .has_start = true,
                                 .start = asm_label(&r.rom, "radd") };
     assert_int_equal(r.b.t->ops->trace->arm(r.b.t, &cfg, &err), -ERR_USAGE);
-    assert_non_null(strstr(err.what, "is in ROM: no start or stop point can be there"));
+    assert_non_null(strstr(err.what, NOT_IN_ROM));
     cfg.start = asm_label(&r.prog, "m_loop");
     cfg.stops[cfg.nstops++] = asm_label(&r.rom, "rloop");
     assert_int_equal(r.b.t->ops->trace->arm(r.b.t, &cfg, &err), -ERR_USAGE);
     cfg.nstops = 0;
+    struct image_block block = { asm_label(&r.rom, "rloop") + 2, asm_label(&r.rom, "rloop") + 4 };
+    r.b.im.blocks = &block;
+    r.b.im.nblocks = 1;
+    assert_int_equal(r.b.t->ops->trace->arm(r.b.t, &cfg, &err), -ERR_USAGE);
+    assert_non_null(strstr(err.what, NOT_IN_ROM));
+    r.b.im.nblocks = 0;
     assert_int_equal(r.b.t->ops->trace->arm(r.b.t, &cfg, &err), 0);
     board_disarm(&r.b);
     board_close(&r.b);

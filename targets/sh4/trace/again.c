@@ -77,16 +77,8 @@ static void carry_over(const struct sh4_trace *tr, struct sh4_sites *next)
     }
 }
 
-static bool is_point(const struct sh4_trace *tr, uint32_t addr)
-{
-    bool any = tr->cfg.has_start && (((uint32_t)tr->cfg.start ^ addr) & SH4_PHYS) == 0;
-    for (size_t i = 0; i < tr->cfg.nstops; i++)
-        any |= (((uint32_t)tr->cfg.stops[i] ^ addr) & SH4_PHYS) == 0;
-    return any || (tr->request.filter_at && ((tr->request.filter_at ^ addr) & SH4_PHYS) == 0);
-}
-
-/* A start or stop point, or the filter's routine, must stay as it is: its stub, and what is known
- * of BL there. */
+/* A start or stop point, the filter's routine, or a crossing, must stay as it is: its stub, and
+ * what is known of BL there. */
 static bool point_stands(const struct sh4_trace *tr, const struct sh4_sites *next,
                          const struct sh4_trace_patch *p)
 {
@@ -107,7 +99,7 @@ static bool choose_out(const struct sh4_trace *tr, struct change *c)
                               *s = sh4_sites_at(&c->sites, p->addr);
         if (tr->patches.mark[i].dead)
             continue;
-        if (is_point(tr, p->addr)) {
+        if (p->point) {
             if (!point_stands(tr, &c->sites, p))
                 return false;
             continue;
@@ -115,6 +107,17 @@ static bool choose_out(const struct sh4_trace *tr, struct change *c)
         c->out[i] = !s || !old || s->why != SH4_TRACED || !same_site(old, s);
     }
     return true;
+}
+
+/* Whether the code as it is now has no other ways into and out of blocks. */
+static bool crossings_stand(const struct sh4_trace *tr, const struct change *c)
+{
+    struct sh4_crossings next;
+    bool stand = sh4_crossings_find(&c->sites, tr->cfg.image, &next, NULL) == 0;
+    for (size_t i = 0; stand && i < next.n; i++)
+        stand = sh4_trace_plan_patch(&tr->plan, next.at[i]) != NULL;
+    sh4_crossings_fini(&next);
+    return stand;
 }
 
 static bool is_patched(const struct sh4_trace *tr, const struct change *c, uint32_t addr)
@@ -355,7 +358,7 @@ static int keep_gone(struct sh4_trace *tr, struct sh4_sites *next)
 static int apply_change(struct sh4_trace *tr, struct change *c, bool *in, struct err *err)
 {
     carry_over(tr, &c->sites);
-    if (!choose_out(tr, c))
+    if (!choose_out(tr, c) || !crossings_stand(tr, c))
         return 0;
     choose_more(tr, c);
     if (!sr_places_fit(tr, c))

@@ -49,9 +49,8 @@ static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
     struct sh4_trace_patch *p = &tr->plan.patch[i];
     struct sh4_site *s = (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, p->addr);
     tr->patches.mark[i] = (struct sh4_trace_mark){ .dead = true };
-    if (!s)
-        return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
-                       "0x%08x is in ROM: no start or stop point can be there", p->addr);
+    if (!s || p->point)
+        return sh4_trace_refuse_in_rom(p->addr, err);
     if (sh4_site_is_sr(s->kind))
         return err_set(err, ERR_FAULT,
                        "mark that section of the ELF as what it is, or put it into RAM",
@@ -173,6 +172,7 @@ static void free_trace(struct sh4_trace *tr)
         return;
     sh4_trace_found_end(tr);
     sh4_sites_fini(&tr->sites);
+    sh4_crossings_fini(&tr->request.crossings);
     sh4_trace_plan_fini(&tr->plan);
     free(tr->dec.target);
     sh4_trace_rom_fini(tr);
@@ -250,9 +250,6 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
     if (!cfg->image)
         return err_set(err, ERR_USAGE, "name the program's ELF with --elf",
                        "function trace needs the program's image");
-    if (cfg->image->nblocks)
-        return err_set(err, ERR_UNSUPPORTED, "take the lines with block out of probeprof.marks",
-                       "blocks are measured on S12Z only");
     free_trace(t->plug.trace);
     struct sh4_trace *tr = calloc(1, sizeof *tr);
     sh4_tracing_is(t, tr);

@@ -46,6 +46,12 @@ static int leave_alone(struct sh4_trace *tr, struct err *err)
                 err, ERR_USAGE, "choose another place for it, or a smaller range",
                 "0x%08x is a start or stop point, and in a --no-patch range or the agent", at);
     }
+    for (size_t i = 0; i < tr->request.crossings.n; i++)
+        if (sh4_trace_left_alone(tr, tr->request.crossings.at[i]))
+            return err_set(err, ERR_USAGE, "choose another block, or a smaller range",
+                           "0x%08x is a way into or out of a block, and in a --no-patch range or "
+                           "the agent",
+                           tr->request.crossings.at[i]);
     for (size_t i = 0; i < tr->sites.nsites; i++)
         if (tr->sites.site[i].why == SH4_TRACED && sh4_trace_left_alone(tr, tr->sites.site[i].addr))
             tr->sites.site[i].why = SH4_UNTRACED_ASKED;
@@ -64,6 +70,9 @@ static bool sr_places_patched(const struct sh4_trace *tr)
 static int plan_with(struct sh4_trace *tr, bool sr_traps, struct err *err)
 {
     int ret = find_sites(tr, sr_traps, err);
+    sh4_crossings_fini(&tr->request.crossings);
+    if (ret == 0)
+        ret = sh4_crossings_find(&tr->sites, tr->cfg.image, &tr->request.crossings, err);
     if (ret == 0)
         ret = leave_alone(tr, err);
     if (ret == 0)

@@ -72,9 +72,22 @@ static bool function_row(const struct sh4_trace *tr, size_t i, struct event *e)
     return f->unexplored != 0;
 }
 
+/* Where a block can no longer be told from the rest: the program has put other code there. */
+static bool crossing_row(const struct sh4_trace *tr, size_t i, struct event *e)
+{
+    const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, tr->request.crossings.at[i]);
+    *e = (struct event){ .kind = EVENT_UNTRACED,
+                         .flags = EVENT_HAS_PC,
+                         .pc = p->addr,
+                         .vector = COVERAGE_JUMP,
+                         .cause = COVERAGE_CHANGED };
+    return tr->patches.mark[p - tr->plan.patch].dead && !sh4_sites_at(&tr->sites, p->addr);
+}
+
 size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t cap)
 {
-    const size_t sites = tr->sites.nsites, all = 1 + sites + tr->sites.nfunctions;
+    const size_t sites = tr->sites.nsites, functions = tr->sites.nfunctions,
+                 all = 1 + sites + functions + tr->request.crossings.n;
     size_t n = 0;
     for (; n < cap && tr->coverage.next < all; tr->coverage.next++) {
         size_t i = tr->coverage.next - 1;
@@ -82,8 +95,10 @@ size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t c
             out[n++] = (struct event){ .kind = EVENT_UNTRACED };
         else if (i < sites)
             n += site_row(tr, i, &out[n]);
-        else
+        else if (i < sites + functions)
             n += function_row(tr, i - sites, &out[n]);
+        else
+            n += crossing_row(tr, i - sites - functions, &out[n]);
     }
     return n;
 }

@@ -1,4 +1,4 @@
-#include "targets/sh4/trace/decode.h"
+#include "targets/sh4/trace/decode_priv.h"
 
 #include <string.h>
 
@@ -6,117 +6,6 @@
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/stubs.h"
-
-enum { CODE_CALLS = 0x12, CODE_INSNS = 0x13, CODE_ELAPSED = 0x23 };
-
-/* One record, taken apart. */
-struct record {
-    uint32_t kind; /* SH4_TRACE_K_END: short */
-    uint32_t id;
-    uint32_t delta[2], sp, x1, x2;
-    size_t words;
-};
-
-static bool is_call(const struct sh4_trace_id *id)
-{
-    return id->kind == SH4_SITE_JSR || id->kind == SH4_SITE_BSR || id->kind == SH4_SITE_BSRF;
-}
-
-static int32_t past_caches16(const struct sh4_trace_memory *m, const struct sh4_stub_memory *more)
-{
-    return more->pairs * m->pair + more->reads * m->read + more->writes * m->write +
-           (more->writes ? m->far_jump : 0);
-}
-
-/* What the stub that ran last adds to a counter, compared with that of a plain call or return, in
- * 1/16. */
-static int32_t stub_extra(const struct sh4_trace_decoder *d, int n)
-{
-    const struct sh4_trace_id *id = &d->plan->id[d->last];
-    if (!d->last || (d->code[n] != CODE_INSNS && d->code[n] != CODE_ELAPSED))
-        return 0;
-    if (d->code[n] == CODE_INSNS)
-        return 16 * id->extra_insns;
-    if (d->uncached)
-        return past_caches16(&d->memory16, &id->more);
-    return 16 * id->extra_cycles;
-}
-
-static bool passes_on(uint32_t kind)
-{
-    return kind == SH4_TRACE_K_INTERRUPT || kind == SH4_TRACE_K_EXCEPTION;
-}
-
-/* What the way from the last record to the program adds, compared with the plain exit. */
-static int32_t out_of(const struct sh4_trace_decoder *d, int n)
-{
-    enum { TLB_MISS_READ = 0x040, TLB_MISS_WRITE = 0x060, TRAPA = 0x160 };
-    if (d->last_kind == SH4_TRACE_K_INTERRUPT)
-        return d->ways.pass[SH4_TRACE_PASS_INTERRUPT][n];
-    if (d->last_kind != SH4_TRACE_K_EXCEPTION)
-        return 0;
-    if (d->last_vector == TRAPA)
-        return d->ways.pass[SH4_TRACE_PASS_TRAPA][n];
-    if (d->last_vector == TLB_MISS_READ || d->last_vector == TLB_MISS_WRITE)
-        return d->ways.pass[SH4_TRACE_PASS_TLB][n];
-    return d->ways.pass[SH4_TRACE_PASS_GENERAL][n];
-}
-
-int32_t sh4_trace_filter_cost(const struct sh4_trace_decoder *d, int n)
-{
-    return d->residue16[n] / 16 + d->ways.no_trap[n] + d->ways.pending[n];
-}
-
-void sh4_trace_decode_lost(struct sh4_trace_decoder *d, uint32_t events)
-{
-    d->at = 0;
-    for (int n = 0; n < 2; n++)
-        d->debt16[n] += (int64_t)events * (d->residue16[n] + 16 * d->ways.pending[n]);
-}
-
-/* A user break where a handler ends: no TRAPA ran. How long the break itself takes is not known. */
-static bool is_caught(const struct record *r)
-{
-    return r->kind == SH4_TRACE_K_RTE &&
-           (r->x2 == SH4_TRACE_RTE_CAUGHT || r->x2 == SH4_TRACE_RTE_OTHER);
-}
-
-/* The host has asked for the ring, and has not made the record itself, of a halted program. */
-static bool by_interrupt(const struct sh4_trace_decoder *d, const struct record *r)
-{
-    return r->kind == SH4_TRACE_K_TIME && d->of_host == SH4_TRACE_OF_AGENT;
-}
-
-/* A record that the host has made of a halted program: the kernel was entered, not the agent. */
-static int32_t into_kernel(const struct sh4_trace_decoder *d, int n)
-{
-    if (d->of_host == SH4_TRACE_OF_AGENT)
-        return 0;
-    if (d->halt < SH4_TRACE_HALTS)
-        return d->ways.halt[d->halt][n];
-    return -d->residue16[n] / 16;
-}
-
-/* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub
- * that ran and for the ways in and out. */
-static int32_t residue_of(const struct sh4_trace_decoder *d, const struct record *r, int n)
-{
-    int32_t extra = 0, stub = stub_extra(d, n);
-    if (d->of_host == SH4_TRACE_OF_HOST_AGAIN)
-        return 0;
-    if (!d->started)
-        return r->kind == SH4_TRACE_K_ROM ? 0 : stub + 16 * (d->first[n] + into_kernel(d, n));
-    if (d->code[n] == CODE_CALLS) /* a displaced call is a jump: none is counted */
-        return d->last && is_call(&d->plan->id[d->last]) ? -16 : 0;
-    /* the agent took the stops off, as if it had always left with time pending */
-    if (r->kind == SH4_TRACE_K_ROM)
-        return stub + 16 * (out_of(d, n) - d->ways.pending[n]);
-    /* K_SWITCH: its deltas end where the interrupt struck */
-    if (passes_on(r->kind) || r->kind == SH4_TRACE_K_SWITCH || by_interrupt(d, r) || is_caught(r))
-        extra += d->ways.no_trap[n];
-    extra += into_kernel(d, n);
-    return d->residue16[n] + stub + 16 * (extra + out_of(d, n));
-}
 
 /* What is subtracted for the agent may exceed what has passed. */
 static int64_t signed_delta(uint32_t delta)
@@ -127,20 +16,21 @@ static int64_t signed_delta(uint32_t delta)
 /* A start point gives a record for itself, and one for the site or stop point at the same place.
  * The agent was entered once for both, and sets the deltas of the second to zero, so there is no
  * residue in them. */
-static bool behind_start(const struct sh4_trace_decoder *d, const struct record *r)
+static bool behind_start(const struct sh4_trace_decoder *d, const struct sh4_trace_record *r)
 {
     return d->started && d->last_kind == SH4_TRACE_K_START && r->delta[0] == 0 && r->delta[1] == 0;
 }
 
 /* Adds a record's deltas. Returns what was left after the residue, before it was limited to zero.
  */
-static void count_deltas(struct sh4_trace_decoder *d, const struct record *r, int64_t net[2])
+static void count_deltas(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                         int64_t net[2])
 {
     for (int n = 0; n < 2; n++) {
         net[n] = 0;
         if (!d->code[n])
             continue;
-        int64_t v16 = signed_delta(r->delta[n]) * 16 - residue_of(d, r, n);
+        int64_t v16 = signed_delta(r->delta[n]) * 16 - sh4_trace_residue(d, r, n);
         net[n] = v16 / 16;
         v16 -= d->debt16[n];
         d->debt16[n] = v16 < 0 ? -v16 : 0;
@@ -164,11 +54,12 @@ static bool is_doubtful(const struct sh4_trace_decoder *d, const int64_t net[2])
 }
 
 static bool take_record(const struct sh4_trace_decoder *d, const uint32_t *w, size_t n,
-                        struct record *r)
+                        struct sh4_trace_record *r)
 {
     uint32_t number = w[0] & SH4_TRACE_NUMBER;
     bool is_long = number >= SH4_TRACE_LONG;
-    *r = (struct record){ .words = is_long ? SH4_TRACE_LONG_WORDS : 2, .kind = SH4_TRACE_K_END };
+    *r = (struct sh4_trace_record){ .words = is_long ? SH4_TRACE_LONG_WORDS : 2,
+                                    .kind = SH4_TRACE_K_END };
     if (n < r->words)
         return false;
     if (!is_long) {
@@ -195,7 +86,7 @@ static bool take_record(const struct sh4_trace_decoder *d, const uint32_t *w, si
     return true;
 }
 
-static bool is_sensible(const struct sh4_trace_decoder *d, const struct record *r)
+static bool is_sensible(const struct sh4_trace_decoder *d, const struct sh4_trace_record *r)
 {
     if (r->words != 2 && r->kind >= SH4_TRACE_K_END)
         return false;
@@ -223,13 +114,14 @@ static void returns_to(const struct sh4_trace_decoder *d, uint32_t ret, struct e
 {
     uint32_t n = ((ret - 4 - d->plan->text) & SH4_PHYS) / 2 + 1;
     const struct sh4_trace_id *id = !(ret & 1) && n < d->plan->nids ? &d->plan->id[n] : NULL;
-    bool call = id && id->addr && is_call(id),
+    bool call = id && id->addr && sh4_trace_is_call(id),
          blind = call ? id->blind_behind : d->blind && d->blind(d->blind_ctx, ret);
     e->target = call ? id->addr + 4 : ret;
     e->flags |= EVENT_HAS_TARGET | bits_if(blind, EVENT_BLIND);
 }
 
-static void return_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+static void return_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                         struct event *e)
 {
     const struct sh4_trace_id *id = &d->plan->id[r->id];
     uint32_t *word = kept_return(d, r->sp + (uint32_t)id->slot_adds);
@@ -292,16 +184,29 @@ static uint32_t resumed_pc(struct sh4_trace_decoder *d, uint32_t pc, uint32_t sp
 /* How the program leaves a site. */
 static enum event_kind left_by(const struct sh4_trace_id *id)
 {
-    if (is_call(id))
+    if (sh4_trace_is_call(id))
         return EVENT_CALL;
     return id->kind == SH4_SITE_RTS ? EVENT_RETURN : EVENT_JUMP;
 }
 
-static void site_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+/* Where two parts of a function meet that are measured apart. */
+static void crossing_event(const struct sh4_trace_id *id, struct event *e)
+{
+    e->kind = EVENT_JUMP;
+    e->target = id->addr;
+    e->flags |= EVENT_HAS_TARGET;
+}
+
+static void site_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                       struct event *e)
 {
     const struct sh4_trace_id *id = &d->plan->id[r->id];
     e->pc = id->addr;
     e->flags |= EVENT_HAS_PC;
+    if (id->kind == SH4_SITE_NKINDS && id->crossing) {
+        crossing_event(id, e);
+        return;
+    }
     if (id->stub_pr)
         *kept_return(d, r->sp) = id->addr + 4;
     if (r->kind == SH4_TRACE_K_TARGET)
@@ -326,7 +231,8 @@ static void site_event(struct sh4_trace_decoder *d, const struct record *r, stru
  * site that the last event led to, if that can lead to where the program is now. If it is not known
  * where the program came from, as behind an exception, a call shows in PR, which may only look like
  * one. */
-static uint32_t stepped_site(const struct sh4_trace_decoder *d, const struct record *r, bool *guess)
+static uint32_t stepped_site(const struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                             bool *guess)
 {
     if (r->id)
         return r->id;
@@ -340,12 +246,13 @@ static uint32_t stepped_site(const struct sh4_trace_decoder *d, const struct rec
     else
         id = 0;
     x = &d->plan->id[id];
-    if (id && is_call(x) && x->has_target && x->target == r->x1)
+    if (id && sh4_trace_is_call(x) && x->has_target && x->target == r->x1)
         return id;
     return 0;
 }
 
-static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+static void stepped_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                          struct event *e)
 {
     bool guess = false;
     uint32_t number = stepped_site(d, r, &guess);
@@ -363,7 +270,7 @@ static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, s
 }
 
 /* Where the program goes on behind an event. */
-static uint32_t goes_on(const struct sh4_trace_decoder *d, const struct record *r,
+static uint32_t goes_on(const struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
                         const struct event *e)
 {
     if (r->kind == SH4_TRACE_K_ROM)
@@ -384,7 +291,8 @@ static uint32_t vector_offset(bool interrupt, uint16_t expevt)
     return 0x100;
 }
 
-static void exception_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+static void exception_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                            struct event *e)
 {
     bool irq = r->kind == SH4_TRACE_K_INTERRUPT;
     e->kind = irq ? EVENT_INTERRUPT : EVENT_EXCEPTION;
@@ -398,16 +306,18 @@ static void exception_event(struct sh4_trace_decoder *d, const struct record *r,
     }
 }
 
-static void switch_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+static void switch_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                         struct event *e)
 {
-    struct record irq = *r;
+    struct sh4_trace_record irq = *r;
     irq.kind = SH4_TRACE_K_INTERRUPT;
     irq.sp = e->sp = r->x2;
     irq.x2 = 1u << 16; /* it is not known which interrupt it was; its end is */
     exception_event(d, &irq, e);
 }
 
-static void fill_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+static void fill_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                       struct event *e)
 {
     switch (r->kind) {
     case SH4_TRACE_K_END:
@@ -439,6 +349,14 @@ static void fill_event(struct sh4_trace_decoder *d, const struct record *r, stru
     }
 }
 
+/* A way into or out of a block to which the last event led: nothing has run in between, so no count
+ * belongs there. */
+static bool follows_at_once(const struct sh4_trace_decoder *d, const struct sh4_trace_record *r)
+{
+    const struct sh4_trace_id *id = &d->plan->id[r->id];
+    return r->id && id->crossing && d->at && ((d->at ^ id->addr) & SH4_PHYS) == 0;
+}
+
 /* Whether something is counted of which the agent's share depends on the caches: anything but
  * instructions and calls. */
 static bool depends_on_caches(const struct sh4_trace_decoder *d)
@@ -463,7 +381,7 @@ static bool is_not_reckoned(const struct sh4_trace_decoder *d)
  * events less time has passed than the agent alone needs without one of the caches. (Had the
  * program switched them on in between, the agent's way in would already have been the fast one; its
  * way out was not.) An eighth is allowed for memory that takes a cycle more or less. */
-static bool proves_caches(const struct sh4_trace_decoder *d, const struct record *r)
+static bool proves_caches(const struct sh4_trace_decoder *d, const struct sh4_trace_record *r)
 {
     if (d->uncached || !d->one_cache16 || !d->started || r->words != 2 ||
         d->last_kind != SH4_TRACE_K_END || d->of_host != SH4_TRACE_OF_AGENT)
@@ -476,7 +394,7 @@ static bool proves_caches(const struct sh4_trace_decoder *d, const struct record
 /* This concerns time, not instructions, as a break executes none. With caches on, an interrupt
  * finds the agent's code for it no longer in them, and loading it replaces lines of the program's.
  */
-static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct record *r)
+static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct sh4_trace_record *r)
 {
     bool seldom = r->kind == SH4_TRACE_K_INTERRUPT || r->kind == SH4_TRACE_K_RTE;
     if (d->guessed && depends_on_caches(d))
@@ -486,15 +404,15 @@ static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct rec
 }
 
 /* Counting begins here: nothing ran yet. */
-static void begin_counting(struct sh4_trace_decoder *d, const struct record *r)
+static void begin_counting(struct sh4_trace_decoder *d, const struct sh4_trace_record *r)
 {
     d->debt16[0] = d->debt16[1] = 0;
     for (int n = 0; n < 2; n++)
         d->outside += d->code[n] == CODE_ELAPSED ? r->delta[n] : 0;
 }
 
-static void make_event(struct sh4_trace_decoder *d, const struct record *r, uint64_t host_ns,
-                       struct event *e)
+static void make_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                       uint64_t host_ns, struct event *e)
 {
     int64_t net[2];
     bool start = r->kind == SH4_TRACE_K_START;
@@ -515,7 +433,7 @@ static void make_event(struct sh4_trace_decoder *d, const struct record *r, uint
         e->flags &= ~(uint32_t)(EVENT_HAS_SP | EVENT_SP_EXACT);
     e->context = sh4_trace_context(d, e);
     if (e->kind != EVENT_TIMESTAMP &&
-        (d->disturbed || is_doubtful(d, net) || time_is_doubtful(d, r)))
+        (d->disturbed || (is_doubtful(d, net) && !follows_at_once(d, r)) || time_is_doubtful(d, r)))
         e->flags |= EVENT_DOUBTFUL;
     d->guessed = d->guessed && !proves_caches(d, r);
     d->disturbed -= d->disturbed && e->kind != EVENT_TIMESTAMP;
@@ -535,7 +453,7 @@ static void make_event(struct sh4_trace_decoder *d, const struct record *r, uint
 }
 
 /* The interrupt behind an RTE in the same record: nothing ran in between. */
-static void repeat_event(struct sh4_trace_decoder *d, const struct record *r,
+static void repeat_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
                          const struct event *rte, struct event *e)
 {
     *e = *rte;
@@ -558,7 +476,7 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
     size_t i = 0, got = 0;
     bool bad = false;
     while (i < n && got < cap) {
-        struct record r;
+        struct sh4_trace_record r;
         if (!take_record(d, words + i, n - i, &r))
             break;
         if (!is_sensible(d, &r)) {
@@ -582,7 +500,7 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
         } else if (r.kind == SH4_TRACE_K_INTERRUPT && r.x2 >> 17 & 1) {
             if (cap - got < 2)
                 break;
-            struct record rte = r;
+            struct sh4_trace_record rte = r;
             rte.kind = SH4_TRACE_K_RTE; /* and x2 is not 0: a slot waited for it */
             make_event(d, &rte, host_ns, &out[got++]);
             r.delta[0] = r.delta[1] = 0;

@@ -93,6 +93,8 @@ struct sh4_trace_decoder {
     bool started;     /* the first record was seen */
     /* enum sh4_trace_halt: how the program came into the kernel, for records that the host makes */
     uint8_t halt;
+    /* instructions that way had less than the one that was measured (halt_time.c) */
+    uint8_t way_less;
     uint8_t of_host; /* enum sh4_trace_maker of the records that are being decoded */
     /* how many of the next events are doubtful: the agent spent time without a record, or its lines
      * are not in the caches */
@@ -167,6 +169,9 @@ uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e);
 /* sh4_trace_filter_cost - how many counts one filtered interrupt itself adds to counter n (0 or 1).
  */
 int32_t sh4_trace_filter_cost(const struct sh4_trace_decoder *d, int n);
+/* sh4_trace_into_kernel - what the way into the debug kernel, by which the program came there, adds
+ * to counter n (0 or 1) beyond an event's residue. Not for an ASE break. */
+int32_t sh4_trace_into_kernel(const struct sh4_trace_decoder *d, int n);
 /* sh4_trace_decode_forget - the return addresses that the agent has are no longer known. Returns
  * have no target until the agent has sent others, or is seen to have them. zeroed: it is known to
  * have none. */

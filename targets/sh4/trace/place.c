@@ -67,7 +67,9 @@ void sh4_place_id(const struct sh4_place *x, struct sh4_trace_id *id, uint32_t s
                                  .stub = stub,
                                  .stub_pr = x->stub.set_pr,
                                  .kind = SH4_SITE_NKINDS,
+                                 .crossing = x->crossing,
                                  .extra_insns = x->stub.extra_insns,
+                                 .extra_branches = x->stub.extra_branches,
                                  .extra_cycles = x->stub.extra_cycles,
                                  .more = x->stub.more };
     int32_t by;

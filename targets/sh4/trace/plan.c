@@ -95,7 +95,8 @@ static void fill_tables(const struct plan_work *w, struct sh4_trace_plan *p,
                                                 .entry = entry,
                                                 .id = x->id,
                                                 .row = (uint32_t)i,
-                                                .watched = x->watched };
+                                                .watched = x->watched,
+                                                .point = x->point };
         if (x->watched)
             p->watched[p->nwatched++] = x->addr;
         sh4_place_id(x, &p->id[x->id], stub_address(w, p, l, x));
@@ -223,7 +224,9 @@ int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *ou
         ret = err_set(
             err, ERR_RESOURCE,
             "give the agent more RAM (--agent-ram), or leave the other code unpatched (--no-patch)",
-            "start or stop point 0x%08x is further from most code than the agent's RAM is large",
+            "0x%08x, a start or stop point or the border of a block, is further from most code "
+            "than "
+            "the agent's RAM is large",
             w.far_point);
     if (ret == 0)
         ret = build_plan(&w, &p, err);

@@ -31,6 +31,9 @@ struct sh4_trace_request {
     uint32_t start;
     const uint32_t *stops;
     size_t nstops;
+    /* ways into and out of blocks (code/crossings.h) */
+    const uint32_t *crossings;
+    size_t ncrossings;
     /* how many points may lie where SR.BL may be 1: as many break channels are free for them */
     unsigned watch;
     bool has_filter;
@@ -54,12 +57,13 @@ struct sh4_trace_id {
     uint16_t slot;
     int8_t slot_adds; /* what the slot adds to the stack pointer, if slot_known */
     uint8_t kind;     /* enum sh4_site_kind; SH4_SITE_NKINDS: a point that is no event */
+    bool crossing;    /* a way into or out of a block: an event even so */
     bool has_target;  /* static target */
     /* the target is code whose end may give no event; the caller of sh4_trace_plan() fills it in */
     bool blind;
     bool blind_behind; /* the same of the site's own function: where a call's return goes on */
     bool slot_known;
-    int8_t extra_insns, extra_cycles; /* see struct sh4_stub */
+    int8_t extra_insns, extra_branches, extra_cycles; /* see struct sh4_stub */
     struct sh4_stub_memory more;
 };
 
@@ -70,6 +74,7 @@ struct sh4_trace_patch {
     uint32_t id;    /* its number in records */
     uint32_t row;   /* in the list for a later attach */
     bool watched;   /* a point without a trap, because SR.BL may be 1 there */
+    bool point;     /* start, stop, the filter's routine, or a crossing: it has to stay as it is */
 };
 
 /* Offsets in the image of the room for places found while the program runs. Special sites grow
@@ -124,12 +129,11 @@ enum {
 };
 
 /* sh4_trace_plan - lays out a plan
- * rq    borrowed during the call; start and stop points are checked (see sh4_stub_point)
- * out   release with sh4_trace_plan_fini()
- * Sites that lie further apart than the RAM is large (512 KB at least) cannot share a table. The
- * part of the code with the most sites is kept, and the other sites are given up
- * (SH4_UNTRACED_LIMIT). Returns 0; -ERR_USAGE for a bad point; -ERR_RESOURCE when the RAM is too
- * small (the hint says how much is needed); -ERR_NOMEM. */
+ * rq    borrowed during the call; start and stop points and crossings are checked (see
+ * sh4_stub_point) out   release with sh4_trace_plan_fini() Sites that lie further apart than the
+ * RAM is large (512 KB at least) cannot share a table. The part of the code with the most sites is
+ * kept, and the other sites are given up (SH4_UNTRACED_LIMIT). Returns 0; -ERR_USAGE for a bad
+ * point; -ERR_RESOURCE when the RAM is too small (the hint says how much is needed); -ERR_NOMEM. */
 int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *out, struct err *err);
 /* sh4_trace_plan_needs - the least RAM that a plan for the request needs, with its ring. Of rq's
  * own RAM only the size counts, for how far apart sites may lie. The verdicts of sites stay as they

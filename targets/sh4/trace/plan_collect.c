@@ -105,7 +105,7 @@ static void keep_densest(struct plan_work *w)
     for (size_t i = 0; i < w->nplaces; i++) {
         if (i >= best && i < best + most)
             continue;
-        if (w->place[i].flags & (SH4_TRACE_SP_START | SH4_TRACE_SP_STOP))
+        if (w->place[i].point && !(w->place[i].flags & SH4_TRACE_SP_FILTER))
             w->far_point = w->place[i].addr;
         sh4_plan_give_up(&w->place[i]);
     }
@@ -157,14 +157,23 @@ static int watch_point(struct plan_work *w, struct sh4_place *p, struct err *err
     return 0;
 }
 
+static struct sh4_place *place_at(const struct plan_work *w, uint32_t addr)
+{
+    for (size_t i = 0; i < w->nplaces; i++)
+        if (((w->place[i].addr ^ addr) & SH4_PHYS) == 0)
+            return &w->place[i];
+    return NULL;
+}
+
 static int add_point(struct plan_work *w, uint32_t addr, uint32_t flag, struct err *err)
 {
-    struct sh4_place p = { .addr = addr, .flags = flag | SH4_TRACE_SP_CHECK };
-    for (size_t i = 0; i < w->nplaces; i++)
-        if (((w->place[i].addr ^ addr) & SH4_PHYS) == 0) {
-            w->place[i].flags |= flag;
-            return 0;
-        }
+    struct sh4_place p = { .addr = addr, .flags = flag | SH4_TRACE_SP_CHECK, .point = true };
+    struct sh4_place *there = place_at(w, addr);
+    if (there) {
+        there->flags |= flag;
+        there->point = true;
+        return 0;
+    }
     int ret = sh4_stub_point(w->rq->sites, addr, w->rq->big, &p.stub, err);
     if (ret < 0)
         return ret;
@@ -177,6 +186,26 @@ static int add_point(struct plan_work *w, uint32_t addr, uint32_t flag, struct e
     sh4_sites_opcode(w->rq->sites, addr, &p.orig);
     w->place[w->nplaces++] = p;
     return 0;
+}
+
+/* A site that gives an event with its place tells the way by itself. */
+static int add_crossing(struct plan_work *w, uint32_t addr, struct err *err)
+{
+    const struct sh4_sites *s = w->rq->sites;
+    const struct sh4_place *there = place_at(w, addr);
+    if (sh4_sites_code(s, addr) & SH4_CODE_SLOT)
+        return err_set(err, ERR_USAGE, "let the block begin or end elsewhere",
+                       "0x%08x is a delay slot, and a branch leads there as well", addr);
+    if (sh4_sites_may_block(s, addr))
+        return err_set(err, ERR_USAGE, "let it begin behind the code that clears SR.BL",
+                       "0x%08x may run with SR.BL=1, where a trap resets the CPU", addr);
+    if (there && there->site && sh4_site_is_sr(there->site->kind))
+        return err_set(err, ERR_USAGE, "let the block begin or end at the next instruction",
+                       "0x%08x reads or loads SR, which the trace does for the program", addr);
+    int ret = add_point(w, addr, 0, err);
+    if (ret == 0)
+        place_at(w, addr)->crossing = true;
+    return ret;
 }
 
 /* Code in P0 may run in user mode, where P1 cannot be reached: the stubs' own alias is that of most
@@ -200,6 +229,9 @@ int sh4_plan_collect(struct plan_work *w, struct sh4_trace_plan *p, struct err *
     for (size_t i = 0; i < rq->nstops; i++)
         if ((ret = add_point(w, rq->stops[i], SH4_TRACE_SP_STOP, err)) < 0)
             return err_prefix(err, ret, "stop point");
+    for (size_t i = 0; i < rq->ncrossings; i++)
+        if ((ret = add_crossing(w, rq->crossings[i], err)) < 0)
+            return err_prefix(err, ret, "block");
     if (rq->has_filter) {
         struct err why = { .code = ERR_OK };
         p->filtered = !sh4_sites_at(rq->sites, rq->filter) &&
@@ -214,7 +246,7 @@ int sh4_plan_collect(struct plan_work *w, struct sh4_trace_plan *p, struct err *
 
 int sh4_plan_open(struct plan_work *w, const struct sh4_trace_request *rq, struct err *err)
 {
-    size_t n = rq->sites->nsites + rq->nstops + 2;
+    size_t n = rq->sites->nsites + rq->nstops + rq->ncrossings + 2;
     *w = (struct plan_work){ .rq = rq, .stub_bytes = SH4_PLAN_RETURNS, .stub_mask = 255 };
     while (w->stub_mask < 2 * n)
         w->stub_mask = 2 * w->stub_mask + 1;

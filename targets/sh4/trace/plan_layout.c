@@ -115,10 +115,15 @@ uint32_t sh4_plan_choose_base(const struct plan_work *w, const struct plan_layou
     uint32_t need = l->end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE;
     uint32_t slack = w->rq->ram + w->rq->ram_bytes - ram - need;
     count_use(w, icache, ocache);
+    /* the way that all crossings take is longer than that of calls and returns */
+    uint32_t way_to = FAST_TO;
+    if (w->rq->ncrossings)
+        way_to = sh4_trace_blob.slots;
     for (uint32_t off = 0; off <= MIN(slack, (uint32_t)LINE * OCACHE_LINES); off += LINE) {
         uint32_t b = ram + off;
         uint32_t cost =
             4 * count_conflicts(icache, ICACHE_LINES, b + FAST_FROM, b + FAST_TO) +
+            count_conflicts(icache, ICACHE_LINES, b + FAST_TO, b + way_to) +
             count_conflicts(icache, ICACHE_LINES, b + l->stubs, b + l->table - SH4_PLAN_RETURNS) +
             4 * count_conflicts(ocache, OCACHE_LINES, b + sh4_trace_blob.save,
                                 b + sh4_trace_blob.cold) +

@@ -21,7 +21,8 @@ struct sh4_place {
     uint32_t id;
     uint16_t orig;
     bool special;
-    bool watched; /* see struct sh4_trace_patch */
+    bool watched, point; /* see struct sh4_trace_patch */
+    bool crossing;       /* see struct sh4_trace_id */
 };
 
 enum { SH4_PLACE_SPECIAL = 16 /* bytes of one special site */ };
@@ -70,7 +71,7 @@ struct plan_work {
     uint32_t region; /* bit 31 of the stubs' address, as most code has it */
     uint32_t nspecials;
     unsigned nwatched;
-    uint32_t far_point; /* a start or stop point that was given up; 0: none */
+    uint32_t far_point; /* a place with `point` that was given up; 0: none */
     uint32_t ram_ids;   /* numbers below are of patched sites; those of stepped sites follow */
     /* Room for what is found while the program runs, if the RAM is large enough: bytes of code that
      * the table covers before the first site and behind the last one, bytes of special sites and of

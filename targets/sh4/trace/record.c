@@ -3,12 +3,13 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-/* The halted program's counters: as the agent left them at the last event, and as they are. */
-static int counters_now(struct sh4_trace *tr, uint32_t last[2], uint32_t at[2], struct err *err)
+int sh4_trace_counters_now(struct sh4_trace *tr, uint32_t last[2], uint32_t at[2], struct err *err)
 {
     int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         ret = sh4_agent_peek(tr->t, sh4_pmctr_low[n], 4, &at[n], err);
+    if (ret == 0)
+        sh4_trace_halt_way(tr, last, at);
     return ret;
 }
 
@@ -33,7 +34,7 @@ int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
     int ret = time_goes_on(tr, err);
     if (ret <= 0)
         return ret;
-    if ((ret = counters_now(tr, last, at, err)) < 0)
+    if ((ret = sh4_trace_counters_now(tr, last, at, err)) < 0)
         return ret;
     uint32_t words[] = {
         SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->regs.r15, 0, 0
@@ -70,7 +71,7 @@ int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
                     t->regs.r15,
                     t->regs.save[SH4_SAVE_PR],
                     id };
-    int ret = counters_now(tr, last, at, err);
+    int ret = sh4_trace_counters_now(tr, last, at, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, at, 2, err);
     uint32_t window = t->regs.r15 - SH4_TRACE_WINDOW; /* a long record moves it, this one too */
@@ -93,7 +94,7 @@ int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err)
 {
     uint32_t last[2], at[2], window = tr->t->regs.r15 - SH4_TRACE_WINDOW;
     int counts = active ? 1 : time_goes_on(tr, err),
-        ret = counts < 0 ? counts : counters_now(tr, last, at, err);
+        ret = counts < 0 ? counts : sh4_trace_counters_now(tr, last, at, err);
     if (ret == 0 && !counts)
         sh4_trace_note_event(tr, EVENT_STOP, tr->t->regs.pc, EVENT_CAUSE_NONE, 0);
     if (ret == 0 && counts) {

@@ -71,6 +71,8 @@ static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_
         .start = (uint32_t)tr->cfg.start,
         .stops = stops,
         .nstops = tr->cfg.nstops,
+        .crossings = tr->request.crossings.at,
+        .ncrossings = tr->request.crossings.n,
         .watch = SH4_TRACE_WATCHED,
         .kernel_entry = t->agent.base + t->agent.layout->debug_entry,
         .next_vbr = t->agent.base + t->agent.layout->hook_vbr,
@@ -78,7 +80,6 @@ static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_
         .wait_loops = WAIT_LOOPS,
     };
     rq->has_filter = find_filter(tr, &rq->filter);
-    tr->request.filter_at = rq->has_filter ? rq->filter : 0;
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         stops[i] = (uint32_t)tr->cfg.stops[i];
     return calls_struct(&tr->cfg, &rq->calls_struct, err);

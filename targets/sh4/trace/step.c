@@ -58,15 +58,23 @@ static bool in_section(const struct image_section *s, uint32_t addr)
     return ((addr & SH4_PHYS) - (uint32_t)(s->addr & SH4_PHYS)) < s->size;
 }
 
+int sh4_trace_refuse_in_rom(uint32_t addr, struct err *err)
+{
+    return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
+                   "0x%08x is in ROM: no start or stop point and no block can be there", addr);
+}
+
 static int refuse_points(const struct sh4_trace *tr, const struct image_section *s, struct err *err)
 {
     for (size_t i = 0; i <= tr->cfg.nstops; i++) {
         bool start = i == tr->cfg.nstops;
         uint32_t at = (uint32_t)(start ? tr->cfg.start : tr->cfg.stops[i]);
         if ((!start || tr->cfg.has_start) && in_section(s, at))
-            return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
-                           "0x%08x is in ROM: no start or stop point can be there", at);
+            return sh4_trace_refuse_in_rom(at, err);
     }
+    for (size_t i = 0; i < tr->request.crossings.n; i++)
+        if (in_section(s, tr->request.crossings.at[i]))
+            return sh4_trace_refuse_in_rom(tr->request.crossings.at[i], err);
     return 0;
 }
 

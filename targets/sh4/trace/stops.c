@@ -112,7 +112,7 @@ int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err
     int ret = sh4_trace_point_met(tr, p->addr, err);
     if (ret < 0)
         return ret;
-    if (tr->active && id->kind != SH4_SITE_NKINDS)
+    if (tr->active && (id->kind != SH4_SITE_NKINDS || id->crossing))
         ret = sh4_trace_event_by_host(tr, p->id, err);
     else
         ret = 0;

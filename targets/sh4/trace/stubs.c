@@ -6,6 +6,7 @@
 #include "probe/base/choice.h"
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/reg_use.h"
+#include "targets/sh4/trace/stub_time.h"
 
 enum {
     OP_NOP = 0x0009,
@@ -218,6 +219,7 @@ void sh4_stub_sr(const struct sh4_site *s, bool big, struct sh4_stub *plain, str
     far_jump(&original, s->addr + 2);
     plain->extra_insns = agent->extra_insns = (int8_t)(original.n - 1);
     plain->extra_cycles = agent->extra_cycles = (int8_t)original.n;
+    plain->extra_branches = agent->extra_branches = 1;
     tell_memory(&original, s->addr, false, plain);
     finish_stub(&original, big, plain);
     if (!rest.n) /* of a load nothing is left */
@@ -337,6 +339,48 @@ static int point_branch(const struct sh4_sites *s, const struct sh4_flow *f, uin
     return put_relative(&braf, b, err);
 }
 
+static void add_code(const struct build *b, size_t from, size_t to, struct sh4_way *w)
+{
+    for (size_t i = from; i < to; i++)
+        sh4_way_add(w, b->code[i], (b->code[i] & 0xF0FF) == OP_JMP);
+}
+
+/* A branch, taken or not, and its stub. */
+static int branch_cycles(const struct sh4_sites *s, const struct sh4_flow *f, uint32_t addr,
+                         bool taken, const struct build *b)
+{
+    struct sh4_way original = { .n = 0 }, stub = { .n = 0 };
+    uint16_t op = 0, slot = OP_NOP;
+    size_t first = 1 + f->slot, jump = first + 4 * (size_t)taken;
+    sh4_sites_opcode(s, addr, &op);
+    sh4_way_add(&original, op, taken);
+    sh4_way_add(&stub, op, taken);
+    if (f->slot && sh4_sites_opcode(s, addr + 2, &slot)) {
+        sh4_way_add(&original, slot, false);
+        sh4_way_add(&stub, slot, false);
+    }
+    add_code(b, jump, jump + 4, &stub);
+    uint32_t to = taken ? f->target : addr + sh4_flow_bytes(f);
+    return sh4_stub_time(s, addr, &original, &stub, to);
+}
+
+/* Of a condition the mean of both ways. */
+static int point_cycles(const struct sh4_sites *s, const struct sh4_flow *f, uint32_t addr,
+                        const struct build *b)
+{
+    struct sh4_way original = { .n = 0 }, stub = { .n = 0 };
+    uint16_t op;
+    if (f->kind == SH4_FLOW_BRANCH)
+        return (branch_cycles(s, f, addr, false, b) + branch_cycles(s, f, addr, true, b)) / 2;
+    for (uint32_t at = addr; at < addr + sh4_flow_bytes(f) && sh4_sites_opcode(s, at, &op); at += 2)
+        sh4_way_add(&original, op, at == addr && f->kind != SH4_FLOW_NONE);
+    add_code(b, 0, b->n, &stub);
+    uint32_t to = f->target;
+    if (f->kind == SH4_FLOW_NONE)
+        to = addr + 2;
+    return sh4_stub_time(s, addr, &original, &stub, to);
+}
+
 int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out,
                    struct err *err)
 {
@@ -369,7 +413,8 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
     if (ret < 0)
         return ret;
     stub.extra_insns += f.kind == SH4_FLOW_BRA ? 3 : 4;
-    stub.extra_cycles = 5;
+    stub.extra_branches = f.kind == SH4_FLOW_NONE || f.kind == SH4_FLOW_BRANCH;
+    stub.extra_cycles = (int8_t)point_cycles(s, &f, addr, &b);
     tell_memory(&b, addr, f.slot, &stub);
     finish_stub(&b, big, &stub);
     *out = stub;

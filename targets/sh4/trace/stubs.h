@@ -30,6 +30,7 @@ struct sh4_stub {
     bool set_pr;                 /* PR must be site + 4 before the stub runs */
     uint8_t value;               /* offset of the literal that the agent fills in: sh4_stub_sr() */
     int8_t extra_insns;          /* instructions it runs more than the original (and its slot) */
+    int8_t extra_branches;       /* the same of branches, taken or not */
     int8_t extra_cycles;         /* cycles it is estimated to take longer, all in cache */
     struct sh4_stub_memory more; /* what it takes longer without caches */
 };

@@ -5,6 +5,7 @@
 #include "targets/sh4/driver/for_trace.h"
 #include "targets/sh4/trace/decode.h"
 #include "targets/sh4/trace/plan.h"
+#include "targets/sh4/code/crossings.h"
 #include "targets/sh4/code/sites.h"
 
 enum {
@@ -194,9 +195,9 @@ struct sh4_trace_reset {
 
 /* What the plan was made for beyond the configuration (request.c, ram.c). */
 struct sh4_trace_asked {
-    bool larger;        /* the RAM below SH4_TRACE_RAM_TOP was chosen */
-    bool translated;    /* code outside P1 and P2 takes no patch */
-    uint32_t filter_at; /* the filter's routine; 0: none */
+    bool larger;                    /* the RAM below SH4_TRACE_RAM_TOP was chosen */
+    bool translated;                /* code outside P1 and P2 takes no patch */
+    struct sh4_crossings crossings; /* of the image's blocks (arm_sites.c) */
 };
 
 /* The status note (note.c). It is made from the parts above whenever they change. */
@@ -307,6 +308,10 @@ int sh4_trace_read_elapsed(struct sh4_trace *tr, struct err *err);
 /* Chooses the residue by whether the caches are on now: the agent costs more without them. */
 int sh4_trace_choose_residue(struct sh4_trace *tr, struct err *err);
 /* ---- records by the host, of a program that has halted (record.c) ---- */
+/* The halted program's counters: as the agent left them at the last event, and as they are. */
+int sh4_trace_counters_now(struct sh4_trace *tr, uint32_t last[2], uint32_t at[2], struct err *err);
+/* Finds out by them by which of the agent's ways the program came into the kernel. (halt_time.c) */
+void sh4_trace_halt_way(struct sh4_trace *tr, const uint32_t last[2], const uint32_t at[2]);
 /* Records the time since the last event, as the profile ends. */
 int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err);
 /* The program stands on site number id and goes on: makes the event that the agent would make of
@@ -500,6 +505,8 @@ void sh4_trace_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes);
 /* Whether addr is where sh4_trace_choose_ram() puts the agent of a larger program, and nothing of
  * this program is known to be there. */
 bool sh4_trace_in_chosen_ram(const struct sh4_trace *tr, uint32_t addr);
+/* The error of a start or stop point, or a block, in memory that takes no patch. */
+int sh4_trace_refuse_in_rom(uint32_t addr, struct err *err);
 /* Gives the agent the cost of a stop, with the caches off or on, which it subtracts. */
 int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err);
 /* For calibration: every return of its loop is stepped from now on, or no longer. */
