@@ -108,6 +108,19 @@ static void take_point(struct capture *c, const struct event *e)
     c->filter.cfg.max_passes = limit_of(c);
 }
 
+/* At each loss a stretch ends. */
+static void count_events(struct capture *c, const struct event *events, size_t n)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < n; i++)
+        if (events[i].kind == EVENT_LOST) {
+            calltree_feed(c->tree, events + from, i + 1 - from);
+            stretches_end(&c->stretches, c->tree);
+            from = i + 1;
+        }
+    calltree_feed(c->tree, events + from, n - from);
+}
+
 int capture_feed(struct capture *c, struct event *events, size_t n, struct err *err)
 {
     int ret = 0;
@@ -157,7 +170,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
         default: kept += filter_event(&c->filter, &events[i], &events[kept]); break;
         }
     }
-    calltree_feed(c->tree, events, kept);
+    count_events(c, events, kept);
     return ret < 0 || counted == 0 ? ret
                                    : err_set(err, (enum err_code) - counted, "close other programs",
                                              "counts: out of memory");
@@ -230,6 +243,9 @@ static int build_unmarked(const struct capture *c, const struct profile_info *in
         ret = profile_take_blocks(*out, &c->blocks, err);
     if (ret == 0)
         ret = profile_take_rates(*out, &c->rates, err);
+    bool lost = profile_coverage_sum(*out, COVERAGE_LOST).amount;
+    if (ret == 0 && lost && (*out)->type == PROFILE_TRACE)
+        ret = stretches_apply(&c->stretches, c->tree, *out, err);
     if (ret == 0)
         ret = profile_take_tasks(*out, &c->tasks, err);
     if (ret == 0)
@@ -298,6 +314,7 @@ void capture_close(struct capture *c)
     snapshots_free(c->snapshots);
     snapshots_free(c->unmarked);
     calltree_free(c->tree);
+    stretches_fini(&c->stretches);
     blocks_fini(&c->blocks);
     rates_fini(&c->rates);
     untraced_fini(&c->untraced);

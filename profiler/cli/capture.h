@@ -11,6 +11,7 @@
 #include "profiler/core/rates.h"
 #include "profiler/profile/recording.h"
 #include "profiler/profile/snapshot.h"
+#include "profiler/profile/stretches.h"
 #include "profiler/core/symbols.h"
 #include "profiler/core/task_names.h"
 #include "profiler/profile/untraced.h"
@@ -45,9 +46,10 @@ struct capture {
     struct blocks blocks;
     /* of an estimated counter 1; the last set, whenever it came */
     struct rates rates;
-    struct sampling sampling; /* of a statistical profile */
-    struct untraced untraced; /* places that gave no events */
-    struct task_names tasks;  /* of the program's system */
+    struct sampling sampling;   /* of a statistical profile */
+    struct untraced untraced;   /* places that gave no events */
+    struct task_names tasks;    /* of the program's system */
+    struct stretches stretches; /* between losses */
     struct snapshots *snapshots;
     struct snapshots *unmarked; /* the same without marks */
     /* blocks count a pass as a whole: after EVENT_CLEAR those of the pass under way are not taken

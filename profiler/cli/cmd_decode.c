@@ -13,7 +13,6 @@
 #include "targets/s12z/offline/trace_input.h"
 #include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
-#include "profiler/profile/stretches.h"
 #include "targets/s12z/trace/events.h"
 #include "targets/s12z/offline/explain.h"
 
@@ -72,7 +71,6 @@ struct decode {
     const struct counter_event *counter[2];
     struct s12z_events *events;
     struct capture capture;
-    struct stretches stretches; /* of its tree */
     struct trace_input_stats stats;
     /* so far; of the first that is none, that does not fit: 0 none */
     uint64_t lines, first_bad, first_misfit;
@@ -379,8 +377,6 @@ static int finish_file(struct cli *cli, struct decode *d, const char *path, stru
         outputs_tell_empty(cli, d->set.record);
     if (ret >= 0)
         ret = capture_profile(&d->capture, &info, &p, err);
-    if (ret == 0 && profile_coverage_sum(p, COVERAGE_LOST).amount)
-        ret = stretches_apply(&d->stretches, p, err);
     if (ret == 0) {
         for (size_t k = 0; k < d->remarks.n; k++)
             cli_warn(cli, "%s", d->remarks.text[k]);
@@ -395,8 +391,6 @@ static int finish_file(struct cli *cli, struct decode *d, const char *path, stru
 static int decode_file(struct cli *cli, struct decode *d, const char *path, struct err *err)
 {
     struct recording_header h = fill_header(d);
-    stretches_init(&d->stretches, &d->capture.tree);
-    d->capture.watch = &d->stretches.watch;
     int ret = s12z_events_new(&d->cfg, &d->events, err);
     if (ret == 0)
         ret = capture_open(&d->capture, d->syms, &h, text_given(d->set.record), err);
@@ -437,7 +431,6 @@ static int run_decode(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret == 0)
         ret = decode_file(cli, &d, path, err);
     capture_close(&d.capture);
-    stretches_fini(&d.stretches);
     s12z_events_free(d.events);
     symbols_close(d.syms);
     return ret;

@@ -14,7 +14,6 @@
 #include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
 #include "profiler/core/file_atomic.h"
-#include "profiler/profile/stretches.h"
 #include "profiler/views/report_calls.h"
 #include "profiler/views/report_live.h"
 #include "profiler/views/report_prof.h"
@@ -422,38 +421,6 @@ static int fail_if_any(const struct report *r, struct err *err)
                    r->failures.names, text_if(n > HOT_NAMED, ", ..."));
 }
 
-/* Of one run, that can be read again: not of several that were added up, or have samples beside
- * them. */
-static bool has_losses(const struct profile *p)
-{
-    return !p->sampled.total && p->type == PROFILE_TRACE && p->nfunction_of_node &&
-           profile_coverage_sum(p, COVERAGE_LOST).amount;
-}
-
-/* It is read once more, for what varied between the losses. */
-static int add_intervals(struct report *r, size_t n, struct err *err)
-{
-    struct stretches s;
-    struct capture c = { .watch = &s.watch };
-    struct profile *p = NULL;
-    struct symbols *syms = NULL;
-    stretches_init(&s, &c.tree);
-    const char *elf = *r->set.elf ? r->set.elf : NULL;
-    int ret = replay_watched(r->path, n, elf, &c, &p, &syms, err);
-    if (ret == 0)
-        ret = stretches_apply(&s, p, err);
-    if (ret == 0) {
-        struct profile *old = r->p;
-        r->p = p;
-        p = old;
-    }
-    stretches_fini(&s);
-    capture_close(&c);
-    profile_free(p);
-    symbols_close(syms);
-    return ret;
-}
-
 /* The page has every view, and asks which of them itself. */
 static int save_page(struct report *r, size_t n, struct err *err)
 {
@@ -492,8 +459,6 @@ static int report_paths(struct report *r, int argc, char **argv, struct err *err
         ret = outputs_check(&r->set, r->path[i], err);
     if (ret == 0)
         ret = input_profiles(r->cli, r->path, (size_t)n, r->from, r->set.elf, &r->p, &r->syms, err);
-    if (ret == 0 && has_losses(r->p))
-        ret = add_intervals(r, (size_t)n, err);
     if (ret == 0)
         ret = report_marks(r->cli, &r->set, r->marks, &r->edits, r->p, r->syms, err);
     if (ret == 0)

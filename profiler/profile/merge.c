@@ -424,6 +424,8 @@ static bool copy_info(struct profile *to, const struct profile_info *from)
     i->probe = arena_str(a, from->probe);
     i->elf = arena_str(a, from->elf);
     i->note = arena_str(a, from->note);
+    i->marks = arena_str(a, from->marks);
+    i->stretches = 0; /* one run's: what was seen of another weighs differently */
     for (int k = 0; k < 2; k++) {
         i->counter[k].name = arena_str(a, from->counter[k].name);
         i->counter[k].unit = arena_str(a, from->counter[k].unit);

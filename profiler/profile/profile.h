@@ -156,6 +156,7 @@ struct profile_info {
     uint32_t nesting; /* most handlers open at once */
     /* between losses, that intervals of shares rest on (stretches.h); 0: there are none */
     uint64_t stretches;
+    uint64_t stretches_joined; /* each is so many neighbours together */
     struct profile_estimate estimate;
     struct profile_sampling sampling; /* of a statistical profile; zero if read from a .prf */
     bool icache_enabled;              /* of the target, when profiled */

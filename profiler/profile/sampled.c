@@ -84,11 +84,14 @@ int sampled_take(struct profile *p, const struct merge_input *trace,
 struct sampled_share sampled_share(const struct profile *p, const struct profile_function *f)
 {
     struct sampled_share is = { .measured = 0 };
-    if (p->total_c1)
-        is.measured = (double)f->c1 / (double)p->total_c1;
+    const uint64_t seen = profile_seen_c1(p);
+    const bool lost = profile_is_lost(f);
+    const double half = p->info.stretches ? f->c1_half : 0;
+    if (seen && !lost)
+        is.measured = (double)f->c1 / (double)seen;
     if (p->sampled.total)
         is.share = (double)f->sampled / (double)p->sampled.total;
     sampling_interval(f->sampled, p->sampled.total, &is.low, &is.high);
-    is.outside = is.measured < is.low || is.measured > is.high;
+    is.outside = !lost && (is.measured + half < is.low || is.measured - half > is.high);
     return is;
 }

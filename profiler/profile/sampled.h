@@ -21,10 +21,10 @@ int sampled_take(struct profile *p, const struct merge_input *trace,
 
 /* What was found of one function, 0 to 1. */
 struct sampled_share {
-    double measured;  /* its part of counter 1 */
+    double measured;  /* its part of what was seen of counter 1; 0 of a loss itself */
     double share;     /* its part of the samples in functions that the trace has */
     double low, high; /* between which the true one is with 95 % probability */
-    bool outside;     /* the measured one is not */
+    bool outside;     /* the measured one is not, nor its interval where events were lost */
 };
 
 /* sampled_share - of a function of p, which has samples (p->sampled.total). */

@@ -11,116 +11,108 @@
 
 /* ---- while the tree is fed ---- */
 
-static bool room_for_node(struct stretches *s, uint32_t node)
+/* Of a tree that was cleared what was before is of no use. */
+static void see_clear(struct stretches *s, const struct calltree *t)
 {
-    while (s->nnodes <= node) {
+    uint64_t clears = calltree_stats(t)->clears;
+    if (clears != s->clears) {
+        s->n = s->nnodes = 0;
+        s->ended = 0;
+        s->shift = 0;
+        s->failed = false;
+    }
+    s->clears = clears;
+}
+
+static bool room_for_nodes(struct stretches *s, size_t n)
+{
+    while (s->nnodes < n) {
         if (!array_room(&s->node, s->nnodes, &s->cap_nodes, sizeof *s->node))
             return false;
-        s->node[s->nnodes++] = (struct stretch_node){ .met = UINT32_MAX };
+        s->node[s->nnodes++] = (struct stretch_node){ 0 };
     }
     return true;
 }
 
-static void meet_node(struct stretches *s, uint32_t node)
+/* What node i has more than when the last stretch ended; false: nothing, or it is no function. */
+static bool grown_since(const struct stretches *s, const struct calltree_node *node, size_t i,
+                        struct stretch_count *out)
 {
-    if (!room_for_node(s, node)) {
-        s->failed = true;
-    } else if (s->node[node].met != s->stretch) {
-        s->failed |= !array_room(&s->met, s->nmet, &s->cap_met, sizeof *s->met);
-        if (s->failed)
-            return;
-        s->node[node].met = s->stretch;
-        s->met[s->nmet++] = node;
-    }
+    const struct stretch_node was = i < s->nnodes ? s->node[i] : (struct stretch_node){ 0 };
+    if (node->kind == CALLTREE_LOST || (node->hits == was.hits && node->c1 == was.c1))
+        return false;
+    *out = (struct stretch_count){ (uint32_t)(s->ended >> s->shift), (uint32_t)i,
+                                   node->hits - was.hits, node->c1 - was.c1 };
+    return true;
 }
 
-static void keep_row(struct stretches *s, const struct stretch_count *row)
-{
-    if (s->n == STRETCHES_MOST || !array_room(&s->row, s->n, &s->cap, sizeof *s->row))
-        s->failed = true;
-    else
-        s->row[s->n++] = *row;
-}
-
-/* What the tree has more than at the end of a node's last stretch is this one's. */
-static void end_stretch(struct stretches *s)
-{
-    size_t n;
-    const struct calltree_node *node = calltree_nodes(*s->tree, &n);
-    for (size_t i = 0; i < s->nmet && !s->failed; i++) {
-        const struct calltree_node *is = &node[s->met[i]];
-        struct stretch_node *was = &s->node[s->met[i]];
-        const struct stretch_count row = { s->stretch, s->met[i], is->hits - was->hits,
-                                           is->c1 - was->c1 };
-        was->hits = is->hits;
-        was->c1 = is->c1;
-        if (row.hits || row.c1)
-            keep_row(s, &row);
-    }
-    s->stretch += s->nmet > 0;
-    s->nmet = 0;
-}
-
-static void on_step(void *ctx, const struct calltree_step *step)
-{
-    struct stretches *s = ctx;
-    if (step->flags & CALLTREE_STEP_GAP)
-        end_stretch(s);
-    else
-        meet_node(s, step->node);
-}
-
-static void on_enter(void *ctx, const struct calltree_activation *a) { meet_node(ctx, a->node); }
-
-static void on_clear(void *ctx)
-{
-    struct stretches *s = ctx;
-    s->n = s->nnodes = s->nmet = 0;
-    s->stretch = 0;
-}
-
-void stretches_init(struct stretches *s, struct calltree *const *tree)
-{
-    *s =
-        (struct stretches){ .watch = { s, on_step, on_enter, NULL, on_clear, NULL }, .tree = tree };
-}
-
-void stretches_fini(struct stretches *s)
-{
-    free(s->row);
-    free(s->node);
-    free(s->met);
-    *s = (struct stretches){ .failed = false };
-}
-
-/* ---- by function ---- */
-
-/* From here on `node` is an index into the profile's functions. */
-static void name_functions(struct stretches *s, const struct profile *p)
-{
-    for (size_t i = 0; i < s->n; i++)
-        s->row[i].node = p->function_of_node[s->row[i].node];
-}
-
-static int by_function(const void *a, const void *b)
+static int by_stretch(const void *a, const void *b)
 {
     const struct stretch_count *x = a, *y = b;
-    return EITHER(COMPARE(x->node, y->node), COMPARE(x->stretch, y->stretch));
+    return EITHER(COMPARE(x->stretch, y->stretch), COMPARE(x->node, y->node));
 }
 
-static void add_up(struct stretches *s)
+/* Two neighbours become one each. */
+static void join_neighbours(struct stretches *s)
 {
     size_t kept = 0;
-    if (s->n)
-        qsort(s->row, s->n, sizeof *s->row, by_function);
+    s->shift++;
     for (size_t i = 0; i < s->n; i++)
-        if (kept && by_function(&s->row[kept - 1], &s->row[i]) == 0) {
+        s->row[i].stretch >>= 1;
+    qsort(s->row, s->n, sizeof *s->row, by_stretch);
+    for (size_t i = 0; i < s->n; i++)
+        if (kept && by_stretch(&s->row[kept - 1], &s->row[i]) == 0) {
             s->row[kept - 1].hits += s->row[i].hits;
             s->row[kept - 1].c1 += s->row[i].c1;
         } else {
             s->row[kept++] = s->row[i];
         }
     s->n = kept;
+}
+
+/* Half of the room is to be free again, or it would be done at each stretch. */
+static void bound_rows(struct stretches *s)
+{
+    const size_t most = EITHER(s->most, (size_t)STRETCHES_ROWS);
+    if (s->n < most)
+        return;
+    while (s->n > most / 2 && s->ended >> s->shift > 2 * STRETCHES_LEAST)
+        join_neighbours(s);
+    s->failed = s->n > most / 2;
+    if (s->failed)
+        s->n = 0;
+}
+
+void stretches_end(struct stretches *s, const struct calltree *t)
+{
+    size_t n;
+    const struct calltree_node *node = calltree_nodes(t, &n);
+    struct stretch_count row;
+    bool any = false;
+    see_clear(s, t);
+    if (s->failed || !room_for_nodes(s, n)) {
+        s->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n && !s->failed; i++) {
+        if (!grown_since(s, &node[i], i, &row))
+            continue;
+        s->failed = !array_room(&s->row, s->n, &s->cap, sizeof *s->row);
+        if (s->failed)
+            return;
+        any = true;
+        s->row[s->n++] = row;
+        s->node[i] = (struct stretch_node){ node[i].hits, node[i].c1 };
+    }
+    s->ended += any;
+    bound_rows(s);
+}
+
+void stretches_fini(struct stretches *s)
+{
+    free(s->row);
+    free(s->node);
+    *s = (struct stretches){ .failed = false };
 }
 
 /* ---- ratios ---- */
@@ -180,82 +172,159 @@ static double jackknife_half(const struct jackknife *j, double limit)
 
 /* ---- all of it ---- */
 
-/* Rows of one function, and by how much its counter was corrected. */
-static void apply_function(struct profile_function *f, const struct stretch_count *row, size_t n,
-                           double factor, const struct ratios of[2], double limit)
+/* A function in the stretch that is looked at, and over all of them. */
+struct share {
+    double hits, c1; /* of the stretch */
+    bool met;
+    uint64_t all_hits, all_c1;
+    double factor; /* by which the profile's counter has been corrected: profile_take_rates() */
+    struct jackknife h, c;
+};
+
+struct applying {
+    struct profile *p;
+    const struct stretch_count *row; /* ended ones, and behind them the one under way */
+    size_t n;
+    struct share *share; /* by function */
+    uint32_t *met;       /* functions of the stretch */
+    size_t nmet;
+    struct ratios of[2]; /* hits, counter 1 */
+    uint64_t joined;     /* so many are one */
+};
+
+static struct share *share_of(struct applying *a, const struct stretch_count *row)
 {
-    uint64_t hits = 0, c1 = 0;
-    for (size_t i = 0; i < n; i++) {
-        hits += row[i].hits;
-        c1 += row[i].c1;
+    return &a->share[a->p->function_of_node[row->node]];
+}
+
+/* Rows [from, the result) are of one stretch: sums by function. */
+static size_t sum_stretch(struct applying *a, size_t from)
+{
+    size_t end = from;
+    for (; end < a->n && a->row[end].stretch == a->row[from].stretch; end++) {
+        const struct stretch_count *row = &a->row[end];
+        struct share *x = share_of(a, row);
+        if (!x->met)
+            a->met[a->nmet++] = a->p->function_of_node[row->node];
+        x->met = true;
+        x->hits += (double)row->hits;
+        x->c1 += x->factor * (double)row->c1;
     }
-    struct jackknife h = jackknife_begin(&of[0], (double)hits),
-                     c = jackknife_begin(&of[1], factor * (double)c1);
-    for (size_t i = 0; i < n; i++) {
-        jackknife_add(&h, row[i].stretch, (double)row[i].hits);
-        jackknife_add(&c, row[i].stretch, factor * (double)row[i].c1);
+    return end;
+}
+
+static void forget_stretch(struct applying *a)
+{
+    for (size_t i = 0; i < a->nmet; i++) {
+        struct share *x = &a->share[a->met[i]];
+        x->hits = x->c1 = 0;
+        x->met = false;
     }
-    f->hits_half = jackknife_half(&h, limit);
-    f->c1_half = jackknife_half(&c, limit);
+    a->nmet = 0;
 }
 
-static size_t rows_of_one(const struct stretches *s, size_t from)
+static void find_factors(struct applying *a)
 {
-    size_t n = 1;
-    while (from + n < s->n && s->row[from + n].node == s->row[from].node)
-        n++;
-    return n;
+    for (size_t i = 0; i < a->n; i++) {
+        struct share *x = share_of(a, &a->row[i]);
+        x->all_hits += a->row[i].hits;
+        x->all_c1 += a->row[i].c1;
+    }
+    for (size_t f = 0; f < a->p->nfunctions; f++) {
+        struct share *x = &a->share[f];
+        x->factor = x->all_c1 ? (double)a->p->functions[f].c1 / (double)x->all_c1 : 1;
+    }
 }
 
-/* The profile's counts have been corrected where they are estimates (profile_take_rates()). */
-static double factor_of(const struct stretches *s, const struct profile *p, size_t from, size_t n)
+static void find_totals(struct applying *a)
 {
-    uint64_t c1 = 0;
-    for (size_t i = from; i < from + n; i++)
-        c1 += s->row[i].c1;
-    return c1 ? (double)p->functions[s->row[from].node].c1 / (double)c1 : 1;
+    double seen = profile_c1_seen(a->p);
+    for (size_t i = 0; i < a->n; i++) {
+        a->of[0].total[a->row[i].stretch] += (double)a->row[i].hits;
+        a->of[1].total[a->row[i].stretch] += share_of(a, &a->row[i])->factor * (double)a->row[i].c1;
+    }
+    for (int k = 0; k < 2; k++) {
+        a->of[k].unseen = seen >= 0 ? 1 - seen : 1;
+        ratios_sum(&a->of[k]);
+    }
 }
 
-static void apply_all(const struct stretches *s, struct profile *p, struct ratios of[2])
+static void find_halves(struct applying *a)
 {
-    for (size_t i = 0, n; i < s->n; i += n) {
-        n = rows_of_one(s, i);
-        double factor = factor_of(s, p, i, n);
-        for (size_t k = i; k < i + n; k++) {
-            of[0].total[s->row[k].stretch] += (double)s->row[k].hits;
-            of[1].total[s->row[k].stretch] += factor * (double)s->row[k].c1;
+    double limit = student_limit((double)a->p->info.stretches - 1);
+    for (size_t f = 0; f < a->p->nfunctions; f++) {
+        struct share *x = &a->share[f];
+        x->h = jackknife_begin(&a->of[0], (double)x->all_hits);
+        x->c = jackknife_begin(&a->of[1], x->factor * (double)x->all_c1);
+    }
+    for (size_t from = 0, end; from < a->n; from = end) {
+        end = sum_stretch(a, from);
+        for (size_t i = 0; i < a->nmet; i++) {
+            struct share *x = &a->share[a->met[i]];
+            jackknife_add(&x->h, a->row[from].stretch, x->hits);
+            jackknife_add(&x->c, a->row[from].stretch, x->c1);
         }
+        forget_stretch(a);
     }
-    double seen = profile_c1_seen(p);
-    for (int i = 0; i < 2; i++) {
-        of[i].unseen = seen >= 0 ? 1 - seen : 1;
-        ratios_sum(&of[i]);
+    for (size_t f = 0; f < a->p->nfunctions; f++) {
+        const struct share *x = &a->share[f];
+        a->p->functions[f].hits_half = x->all_hits || x->all_c1 ? jackknife_half(&x->h, limit) : 0;
+        a->p->functions[f].c1_half = x->all_hits || x->all_c1 ? jackknife_half(&x->c, limit) : 0;
     }
-    size_t used = MIN(of[0].used, of[1].used);
+}
+
+static void apply_all(struct applying *a)
+{
+    find_factors(a);
+    find_totals(a);
+    size_t used = MIN(a->of[0].used, a->of[1].used);
     if (used < 2)
         return;
-    p->info.stretches = used;
-    double limit = student_limit((double)used - 1);
-    for (size_t i = 0, n; i < s->n; i += n) {
-        n = rows_of_one(s, i);
-        apply_function(&p->functions[s->row[i].node], &s->row[i], n, factor_of(s, p, i, n), of,
-                       limit);
-    }
+    a->p->info.stretches = used;
+    a->p->info.stretches_joined = a->joined;
+    find_halves(a);
 }
 
-int stretches_apply(struct stretches *s, struct profile *p, struct err *err)
+/* Behind the rows there are, those of the stretch under way. */
+static struct stretch_count *copy_rows(const struct stretches *s, const struct calltree_node *node,
+                                       size_t nnodes, size_t *n)
 {
-    end_stretch(s);
-    if (s->failed || p->nfunction_of_node < s->nnodes)
+    struct stretch_count *row = malloc((s->n + nnodes + 1) * sizeof *row);
+    if (!row)
+        return NULL;
+    if (s->n)
+        memcpy(row, s->row, s->n * sizeof *row);
+    *n = s->n;
+    for (size_t i = 0; i < nnodes; i++)
+        *n += grown_since(s, &node[i], i, &row[*n]);
+    return row;
+}
+
+int stretches_apply(const struct stretches *s, const struct calltree *t, struct profile *p,
+                    struct err *err)
+{
+    size_t nnodes;
+    const struct calltree_node *node = calltree_nodes(t, &nnodes);
+    bool stale = calltree_stats(t)->clears != s->clears;
+    p->info.stretches = 0;
+    if (s->failed || stale || !s->ended || p->nfunction_of_node < nnodes)
         return 0;
-    name_functions(s, p);
-    add_up(s);
-    double *totals = calloc(2 * ((size_t)s->stretch + 1), sizeof *totals);
-    if (!totals)
-        return err_set(err, ERR_NOMEM, "close other programs", "intervals: out of memory");
-    struct ratios of[2] = { { .total = totals, .n = s->stretch },
-                            { .total = totals + s->stretch, .n = s->stretch } };
-    apply_all(s, p, of);
+    size_t most = (size_t)(s->ended >> s->shift) + 1;
+    double *totals = calloc(2 * most, sizeof *totals);
+    struct applying a = { .p = p,
+                          .joined = 1ull << s->shift,
+                          .of = { { .total = totals, .n = most },
+                                  { .total = totals ? totals + most : NULL, .n = most } } };
+    struct stretch_count *row = copy_rows(s, node, nnodes, &a.n);
+    a.row = row;
+    a.share = calloc(p->nfunctions + 1, sizeof *a.share);
+    a.met = calloc(p->nfunctions + 1, sizeof *a.met);
+    bool ok = totals && row && a.share && a.met;
+    if (ok)
+        apply_all(&a);
     free(totals);
-    return 0;
+    free(row);
+    free(a.share);
+    free(a.met);
+    return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "intervals: out of memory");
 }

@@ -5,6 +5,9 @@
  * (Cochran, Sampling Techniques, 3rd edition, 1977, sections 6.17 and 9A.1: ratio estimates of
  * clusters, with the correction for a finite population).
  *
+ * Of a run that loses for hours neighbouring stretches become one, so that memory is bounded: they
+ * are clusters as before, only fewer.
+ *
  * It rests on what was lost being like what was seen. Stretches begin where the host was ready
  * again, not at random. */
 #ifndef PROFILER_PROFILE_STRETCHES_H
@@ -24,36 +27,38 @@ struct stretch_count {
     uint64_t hits, c1;
 };
 
-/* stretches_init() makes one. */
+/* Of one call tree, while it is fed; zero-initialise. */
 struct stretches {
-    struct calltree_watch watch; /* for replay_watched(); its ctx is this struct */
-    struct calltree *const *tree;
-    struct stretch_count *row; /* of stretches that have ended */
+    struct stretch_count *row; /* of stretches that have ended, in their order */
     size_t n, cap;
-    uint32_t stretch; /* number of the one under way */
-    /* by node: what it had when its last stretch ended, and in which stretch it was met last */
+    uint64_t ended; /* so many have */
+    unsigned shift; /* 2 to the power of it are one in `row`, as there are too many */
+    /* by node: what it had when the last stretch ended */
     struct stretch_node {
         uint64_t hits, c1;
-        uint32_t met;
     } * node;
     size_t nnodes, cap_nodes;
-    uint32_t *met; /* nodes of the one under way */
-    size_t nmet, cap_met;
-    bool failed; /* memory was out, or there were too many */
+    size_t most;     /* rows; 0: STRETCHES_ROWS */
+    uint64_t clears; /* of the tree, that are known of */
+    bool failed;     /* memory was out, or there were too many */
 };
 
-enum { STRETCHES_MOST = 1 << 23 /* rows: 200 MB */ };
+enum {
+    STRETCHES_ROWS = 1 << 20, /* 24 MB; more make neighbours one */
+    STRETCHES_LEAST = 64      /* fewer are not made of them: then nothing is known */
+};
 
-/* stretches_init - an empty one, which stays where it is
- * tree   where the tree that is watched will be; borrowed */
-void stretches_init(struct stretches *s, struct calltree *const *tree);
+/* stretches_end - a loss begins: what the tree has more than at the last one is a stretch
+ * t   fed up to the EVENT_LOST, and always the same one. O(nodes); other events cost nothing. */
+void stretches_end(struct stretches *s, const struct calltree *t);
 
-/* stretches_apply - after the last event: the half widths of 95 % intervals into p's functions, and
- * into p->info how many stretches there were; they stay unknown with one, or where not all could be
- * kept
- * p      of the same tree, with its corrected counters, before marks are applied
- * Returns 0 or -ERR_NOMEM. */
-int stretches_apply(struct stretches *s, struct profile *p, struct err *err);
+/* stretches_apply - so far: the half widths of 95 % intervals into p's functions, and into p->info
+ * how many stretches there were; they stay unknown with one, or where not all could be kept
+ * t   the tree; its last stretch has not ended
+ * p   of the same tree, with its corrected counters, before marks are applied
+ * Nothing of s changes. Returns 0 or -ERR_NOMEM. */
+int stretches_apply(const struct stretches *s, const struct calltree *t, struct profile *p,
+                    struct err *err);
 
 /* stretches_fini - frees; a zeroed struct is fine. */
 void stretches_fini(struct stretches *s);

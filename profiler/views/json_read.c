@@ -426,6 +426,7 @@ static void read_info(struct json_reader *r, const json_t *root)
     read_remarks(r, root);
     read_unfinished(r, root);
     i->stretches = reader_count(r, reader_object(r, root, "losses"), "stretches");
+    i->stretches_joined = reader_count(r, reader_object(r, root, "losses"), "joined");
     const json_t *totals = reader_object(r, root, "totals");
     if (totals && !reader_member(totals, "hits"))
         i->unknown |= PROFILE_HITS;

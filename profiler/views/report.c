@@ -298,6 +298,19 @@ static void add_sampling(const struct profile *p, const struct text_sink *out)
         out, "\n          with 95 %% probability the true share is within +- percent of hits%%\n");
 }
 
+static void add_intervals(const struct profile_info *i, const struct text_sink *out)
+{
+    char a[32], b[32], joined[64] = "";
+    if (i->stretches_joined > 1)
+        snprintf(joined, sizeof joined, " groups of %s",
+                 report_grouped(i->stretches_joined, b, sizeof b));
+    sink_printf(out,
+                "          with 95 %% probability the true share of C1 is within +- C1+- of "
+                "seen%%,\n          by %s%s stretches between losses, if what was lost is like "
+                "them\n",
+                report_grouped(i->stretches, a, sizeof a), joined);
+}
+
 static void add_coverage(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_info *i = &p->info;
@@ -334,11 +347,7 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
                     count_times(blind.amount, a, sizeof a));
     sink_printf(out, "\n");
     if (i->stretches && lost.c1)
-        sink_printf(out,
-                    "          with 95 %% probability the true share of C1 is within +- C1+- of "
-                    "seen%%,\n          by %s stretches between losses, if what was lost is like "
-                    "them\n",
-                    report_grouped(i->stretches, a, sizeof a));
+        add_intervals(i, out);
     if (i->doubtful || blind.amount)
         sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how "
                          "much of it at most\n");
@@ -353,8 +362,9 @@ static void add_sampled(const struct profile *p, const struct text_sink *out)
         return;
     sink_printf(out,
                 "sampled   %s samples in these functions: with 95 %% probability the\n"
-                "          true share is within smp+- of smp%%; < and >: C1%% is below, above\n",
-                report_grouped(s->total, a, sizeof a));
+                "          true share is within smp+- of smp%%; < and >: %s is below, above\n",
+                report_grouped(s->total, a, sizeof a),
+                profile_seen_c1(p) < p->total_c1 ? "seen%" : "C1%");
     if (s->elsewhere)
         sink_printf(out, "          %s samples were elsewhere%s%s\n",
                     report_grouped(s->elsewhere, b, sizeof b), text_if(s->most, ", most in "),

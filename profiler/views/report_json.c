@@ -356,6 +356,7 @@ static void write_losses(struct json_writer *j, const struct profile_info *i)
     json_write_key(j, "losses");
     json_write_object(j, true);
     json_member_uint(j, "stretches", i->stretches);
+    json_member_uint(j, "joined", EITHER(i->stretches_joined, (uint64_t)1));
     json_member_real(j, "confidence", 0.95);
     json_write_end(j);
 }

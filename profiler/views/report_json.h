@@ -13,7 +13,8 @@
  * or doubtful, as `decode` and `report` say it on standard error), functions [{name, linkage_name,
  * qualified_name, file, line, low, high, cache_line, description, hits, c1, c1_children, c2,
  * c2_children, doubtful, tagged, and with losses hits_share, hits_share_low, hits_share_high,
- * c1_share, c1_share_low, c1_share_high (of what was seen; losses {stretches, confidence})}], tree
+ * c1_share, c1_share_low, c1_share_high (of what was seen; losses {stretches, joined: neighbours
+ * that are one, confidence})}], tree
  * [{id, parent, function, hits, c1, c1_children, c2, c2_children, doubtful}], and the members of
  * report_json_places.h. Unknown values are null; cache_line is null where not cacheable; function
  * is an index into functions; parent is the id of the parent, null at roots. Numbers are exact

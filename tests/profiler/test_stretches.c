@@ -30,14 +30,14 @@ struct program {
     uint64_t c1;
     double count[2][STRETCHES][FUNCTIONS]; /* hits, counter 1 */
     size_t n;                              /* stretch under way */
+    size_t joined;                         /* so many are one; 0: 1 */
     double lost;
 };
 
 static void program_begin(struct program *g)
 {
     *g = (struct program){ .c1 = 1000 };
-    stretches_init(&g->stretches, &g->tree);
-    const struct calltree_config cfg = { .resolve = resolve, .watch = &g->stretches.watch };
+    const struct calltree_config cfg = { .resolve = resolve };
     assert_int_equal(calltree_new(&cfg, &g->tree, NULL), 0);
     const struct event start = { .kind = EVENT_START, .flags = PLACE, .pc = M + 4, .c1 = g->c1 };
     calltree_feed(g->tree, &start, 1);
@@ -71,6 +71,7 @@ static void lose(struct program *g)
 {
     const struct event lost = { .kind = EVENT_LOST, .amount = 5, .cause = EVENT_CAUSE_RING_FULL };
     calltree_feed(g->tree, &lost, 1);
+    stretches_end(&g->stretches, g->tree);
     feed(g, EVENT_TIMESTAMP, M + 20, 0, &g->lost);
     g->n++;
 }
@@ -90,10 +91,26 @@ static struct profile *program_end(struct program *g)
     feed(g, EVENT_STOP, M + 30, 0, &g->count[1][g->n][0]);
     g->n++;
     assert_int_equal(profile_build(g->tree, NULL, NULL, &p, NULL), 0);
-    assert_int_equal(stretches_apply(&g->stretches, p, NULL), 0);
+    assert_int_equal(stretches_apply(&g->stretches, g->tree, p, NULL), 0);
     stretches_fini(&g->stretches);
     calltree_free(g->tree);
     return p;
+}
+
+/* As the program was told of: neighbours are one. */
+static void join(struct program *g)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < g->n; k++) {
+        n = k / g->joined;
+        for (int what = 0; what < 2; what++)
+            for (size_t f = 0; f < FUNCTIONS; f++) {
+                double v = g->count[what][k][f];
+                g->count[what][k][f] = 0;
+                g->count[what][n][f] += v;
+            }
+    }
+    g->n = n + 1;
 }
 
 /* Half the interval of function f's share, and the share. */
@@ -168,6 +185,50 @@ static void stretches__random_programs__one_left_out_at_a_time(void **state)
     }
 }
 
+/* With less room than there are rows: 2, 4, 8 neighbours are one stretch. */
+static void stretches__more_than_there_is_room_for__are_joined(void **state)
+{
+    (void)state;
+    srand(9);
+    for (size_t most = 700; most <= 1000; most += 300) {
+        struct program *g = test_malloc(sizeof *g);
+        program_begin(g);
+        g->stretches.most = most;
+        for (int i = 0; i < STRETCHES - 1; i++) {
+            for (int k = rand() % 3; k >= 0; k--)
+                call(g, rand() % 3 ? F : G);
+            call(g, F);
+            lose(g);
+        }
+        call(g, G);
+        g->joined = (size_t)1 << g->stretches.shift;
+        assert_true(g->joined > 1);
+        struct profile *p = program_end(g);
+        join(g);
+        assert_int_equal(p->info.stretches_joined, g->joined);
+        check(g, p);
+        profile_free(p);
+        test_free(g);
+    }
+}
+
+/* Fewer than that tell nothing: then there is no interval, rather than a wrong one. */
+static void stretches__no_room_at_all__tell_nothing(void **state)
+{
+    (void)state;
+    struct program *g = test_malloc(sizeof *g);
+    program_begin(g);
+    g->stretches.most = 100;
+    for (int i = 0; i < STRETCHES - 1; i++) {
+        call(g, F);
+        lose(g);
+    }
+    struct profile *p = program_end(g);
+    assert_int_equal(p->info.stretches, 0);
+    profile_free(p);
+    test_free(g);
+}
+
 static void stretches__nothing_lost__tell_nothing(void **state)
 {
     (void)state;
@@ -184,6 +245,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stretches__random_programs__one_left_out_at_a_time),
+        cmocka_unit_test(stretches__more_than_there_is_room_for__are_joined),
+        cmocka_unit_test(stretches__no_room_at_all__tell_nothing),
         cmocka_unit_test(stretches__nothing_lost__tell_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,37 @@ class Intervals(Folder):
         hot = json.loads(self.report(self.record("ring fills"), "--json", "--hot", "seen%>=50"))
         self.assertEqual([f["name"] for f in hot["functions"] if f["hot"]], ["GetLastNode"])
 
+    def test_a_run_itself__has_those_of_its_recording(self):
+        for name in ("ring fills", "bursts"):
+            folder, probe, args = RUNS[name]
+            elf = os.path.join(folder, os.path.basename(folder) + ".elf")
+            for more in ([], ["--json"]):
+                p = run([*args, "--elf", elf, "--load", "--gdb", "off", "--http", "off", "--record", self.path("r"), *more], cwd=folder, probe=probe)
+                self.assertEqual(p.returncode, 0, p.stderr)
+                if more:
+                    mine, theirs = json.loads(p.stdout), json.loads(self.report(self.path("r"), "--json"))
+                    self.assertGreater(mine["losses"]["stretches"], 2)
+                    self.assertEqual((mine["losses"], mine["functions"]), (theirs["losses"], theirs["functions"]))
+                else:
+                    table = lambda text: re.search(r"(?ms)^ +hits.*?\n\n", text).group(0)  # noqa: E731
+                    self.assertEqual(table(p.stdout), table(self.report(self.path("r"))))
+                    self.assertIn("seen%", p.stdout)
+
+    def test_beside_samples__they_stay(self):
+        folder, probe, _ = RUNS["ring fills"]
+        elf = os.path.join(folder, "profexam.elf")
+        p = run(["--sample", "--rate", "20k", "--for", "300ms", "--elf", elf, "--load", "--gdb", "off", "--http", "off", "--record", self.path("s")], cwd=folder, probe=probe)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        alone, beside = json.loads(self.report(self.record("ring fills"), "--json")), json.loads(self.report(self.record("ring fills"), self.path("s"), "--json"))
+        self.assertEqual(beside["losses"], alone["losses"])
+        shares = lambda d: [{k: v for k, v in f.items() if k.startswith(("hits_share", "c1_share"))} for f in d["functions"]]  # noqa: E731
+        self.assertEqual(shares(beside), shares(alone))
+        table = self.report(self.record("ring fills"), self.path("s"))
+        self.assertRegex(table, r"(?m)^ +hits .*smp% .*seen% ")
+        # what was lost is like what was seen: the share of what was seen agrees with the samples, that of all C1 is half of it
+        self.assertRegex(table, r"(?m)^ +[0-9.kM]+ +[0-9.kM]+ +9[0-9.]+ .*GetLastNode$")
+        self.assertIn("seen% is below, above", table)
+
     def test_nothing_lost_or_several_runs__no_intervals(self):
         whole, lost = self.record("whole"), self.record("ring fills")
         shutil.copy(lost, self.path("copy"))
