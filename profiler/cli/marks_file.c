@@ -65,7 +65,10 @@ int marks_file_open(const char *elf, const char *file, bool blocks, struct symbo
     for (size_t i = 0; i < n; i++)
         nothers += k[i].kind != MARK_BLOCK;
     say_what_holds(path, file && *file, nblocks, nothers, said);
-    *out = m;
+    if (nothers)
+        *out = m;
+    else
+        marks_free(m);
     return 0;
 }
 

@@ -29,7 +29,7 @@ bool marks_file_path(const char *elf, const char *file, char path[MARKS_FILE_PAT
  * blocks  have them measured, before anything is made of the image
  * syms    of that ELF, ready to be asked
  * said    MARKS_FILE_SAID bytes for what is to be told the user, "": nothing
- * out     marks_free(); NULL: there are none
+ * out     marks_free(); NULL: there are none but blocks
  * Returns 0; what marks_read(), marks_blocks() and marks_check() do. */
 enum { MARKS_FILE_SAID = 2 * MARKS_FILE_PATH };
 int marks_file_open(const char *elf, const char *file, bool blocks, struct symbols *syms,
