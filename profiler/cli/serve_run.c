@@ -163,6 +163,7 @@ static void source_of(struct run *r, struct feed_source *from)
         .rates = &r->capture.rates,
         .tasks = &r->capture.tasks,
         .marks = r->matcher,
+        .stretches = &r->capture.stretches,
         .samples = r->set.sample,
         .changes = r->capture.seen,
     };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "probe/base/text.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/top_view_priv.h"
 
@@ -275,6 +276,18 @@ static void put_relatives(struct screen *s, bool callers, size_t room)
     }
 }
 
+/* Where events were lost: its part of what was seen, and how far that may be off. */
+static void put_seen(struct screen *s, const struct follow_function *f)
+{
+    struct top_line l = { .style = TOP_PLAIN };
+    const double all = (double)follow_totals(s->w)->c1;
+    double lost = 0;
+    follow_number(s->w, "coverage", "lost_c1", &lost);
+    top_add(&l, "of what was seen of C1 %.1f %% +- %.2g, with 95 %% probability",
+            ratio_or_0(100 * (double)f->c1, all - lost), 100 * f->c1_half);
+    put_line(s, &l);
+}
+
 static void put_one(struct screen *s, size_t room)
 {
     size_t n;
@@ -298,6 +311,9 @@ static void put_one(struct screen *s, size_t room)
     if (f->c1_spread)
         top_add(&l, "  C1 +- %s", top_number(f->c1_spread, buf[0]));
     put_line(s, &l);
+    if (f->has_halves)
+        put_seen(s, f);
+    room -= f->has_halves && room;
     size_t half = room > 4 ? (room - 3) / 2 : 0;
     put_relatives(s, true, half);
     put_relatives(s, false, half);

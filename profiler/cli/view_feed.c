@@ -55,6 +55,7 @@ void view_feed_source(const struct view_file *f, uint64_t changes, struct feed_s
         .rates = &f->capture.rates,
         .tasks = &f->capture.tasks,
         .marks = f->matcher,
+        .stretches = &f->capture.stretches,
         .samples = f->profile->type == PROFILE_STATISTICAL,
         .changes = changes,
     };

@@ -78,7 +78,8 @@ void feed_restart(struct feed *f, uint64_t epoch)
     f->changed = f->folded = false;
     f->totals = (struct feed_totals){ 0 };
     f->stats = (struct calltree_stats){ 0 };
-    f->has_rates = f->sums_only = false;
+    f->has_rates = f->sums_only = f->halves_due = false;
+    f->stretches = f->halves_ns = 0;
     memset(f->fold_ns, 0, sizeof f->fold_ns);
     /* what stays was there in state 0 already */
     for (size_t i = 0; i < FEED_NOBJECTS; i++)

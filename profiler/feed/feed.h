@@ -26,6 +26,7 @@
 #include "profiler/core/task_names.h"
 #include "profiler/profile/marks_match.h"
 #include "profiler/profile/profile.h"
+#include "profiler/profile/stretches.h"
 #include "targets/event.h"
 
 #define FEED_SCHEMA "probeprof.feed/1"
@@ -78,6 +79,7 @@ struct feed_source {
     /* names, tags and groups of functions, the same in all folds of a feed; NULL: none. Marks of a
      * profile that was read are in it already */
     const struct marks_matcher *marks;
+    const struct stretches *stretches; /* between its losses; NULL: nobody keeps them */
     bool samples; /* a profile of samples, even if none was met yet (capture.sampling) */
     /* grows whenever any of the above has changed, as capture.seen does; with the number of the
      * last fold the pass over the tree is left out. 0: always look */

@@ -417,6 +417,8 @@ int feed_fold(struct feed *f, const struct feed_source *from, const struct feed_
         return ret;
     f->now = *now;
     f->folded = true;
+    f->halves_due |= f->changed;
+    losses_fold(f, from);
     log_gaps(f, &before, before_ns);
     state_of_fold(f, from);
     shown_fold(f);

@@ -162,6 +162,9 @@ struct feed {
     uint64_t rate_measurements;
     unsigned rate_sources;
     uint64_t estimated_c1; /* of all */
+    uint64_t stretches;    /* that the rows' intervals rest on; 0: they have none */
+    uint64_t halves_ns;    /* when these were found */
+    bool halves_due;       /* rows have changed since */
 
     struct feed_about about; /* strings in about_text */
     struct arena about_text;
@@ -210,6 +213,12 @@ static inline bool node_is_outermost(const struct feed *f, size_t i)
 
 /* fold_profile - the state of a profile that was read; 0 or -ERR_NOMEM. */
 int fold_profile(struct feed *f, const struct profile *p, struct err *err);
+
+/* ---- feed_losses.c ---- */
+
+/* losses_fold - after the rows: intervals of their shares, where events were lost; once a second at
+ * most, since that looks at all stretches. Out of memory: they stay as they were. */
+void losses_fold(struct feed *f, const struct feed_source *from);
 
 /* ---- feed_names.c ---- */
 

@@ -101,6 +101,7 @@ int fold_profile(struct feed *f, const struct profile *p, struct err *err)
         .unknown = p->info.unknown,
     };
     f->sums_only = p->info.sums_only;
+    f->stretches = p->info.stretches;
     f->changed = true;
     return 0;
 }

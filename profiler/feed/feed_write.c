@@ -71,6 +71,18 @@ static void write_names(struct frame *fr, const struct feed *f, bool all, uint64
 
 static bool knows_hits(const struct feed *f) { return !(f->totals.unknown & PROFILE_HITS); }
 
+/* Not of what was lost itself. */
+static void write_halves(struct frame *fr, const struct feed_function *fn)
+{
+    if (profile_is_lost(&fn->is)) {
+        frame_string(fr, NULL);
+        frame_string(fr, NULL);
+        return;
+    }
+    frame_real(fr, fn->is.hits_half);
+    frame_real(fr, fn->is.c1_half);
+}
+
 static void write_function(struct frame *fr, const struct feed *f, uint64_t id)
 {
     const struct feed_function *fn = &f->functions[id];
@@ -87,6 +99,8 @@ static void write_function(struct frame *fr, const struct feed *f, uint64_t id)
     frame_uint_if(fr, children, is->c2_children);
     for (size_t i = 0; i < ARRAY_LEN(v); i++)
         frame_uint(fr, v[i]);
+    if (f->stretches)
+        write_halves(fr, fn);
     frame_close(fr, ']');
 }
 

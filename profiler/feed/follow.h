@@ -30,9 +30,11 @@ struct follow_function {
     unsigned description;
     uint32_t task;
     uint64_t hits, c1, c1_children, c2, c2_children, steps, doubts, c1_spread, c1_children_spread;
-    unsigned flags;      /* enum feed_flag */
-    uint64_t changed;    /* frame (follow.frames) in which its values came last */
-    uint64_t c1_longest; /* of its handlers, the longest; 0 none */
+    unsigned flags;   /* enum feed_flag */
+    uint64_t changed; /* frame (follow.frames) in which its values came last */
+    bool has_halves;  /* where events were lost: its shares of what was seen are right within */
+    double hits_half, c1_half; /* +- these, 0 to 1, with 95 % probability */
+    uint64_t c1_longest;       /* of its handlers, the longest; 0 none */
 };
 
 struct follow_node {

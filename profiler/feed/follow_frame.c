@@ -165,6 +165,10 @@ static int take_function(struct follow *w, const json_t *row, size_t k, struct e
     f->c1_spread = v[8];
     f->c1_children_spread = v[9];
     f->flags = (unsigned)v[10];
+    const json_t *hits = json_array_get(row, 11), *c1 = json_array_get(row, 12);
+    f->has_halves = json_is_number(hits) && json_is_number(c1);
+    f->hits_half = json_number_value(hits);
+    f->c1_half = json_number_value(c1);
     f->changed = w->frames;
     return 0;
 }

@@ -2,7 +2,7 @@
 import { C1, C1CH, C2, C2CH, DOUBTS, FLAG, HITS, SPARKS, SPREAD, STEPS } from './model.js';
 import { attr, el, kept, onceAFrame, put } from './dom.js';
 import { Grid, legend } from './grid.js';
-import { exact, num, percent, plain, shown } from './num.js';
+import { count, exact, num, percent, plain, shown } from './num.js';
 
 /** @typedef {import('./model.js').Fn} Fn */
 
@@ -91,9 +91,17 @@ export class Functions {
                 text: (/** @type {Fn} */ f) => (doubtShare(f) ? percent(doubtShare(f)) : ''), sort: (/** @type {Fn} */ f) => doubtShare(f) || 0, value: (/** @type {Fn} */ f) => (Number.isNaN(doubtShare(f)) ? '' : String(doubtShare(f))) },
             ...(lens.model.st.rates?.estimated || [...lens.model.fns.values()].some((f) => num(f.v[SPREAD]) > 0) ? [{ id: 'spread', title: '\u00B1 C1', n: true, width: 90, help: 'C1 is an estimate on this board: it lies within this of the truth.',
                 text: (/** @type {Fn} */ f) => (num(f.v[SPREAD]) ? '\u00B1' + shown(f.v[SPREAD]) : ''), sort: (/** @type {Fn} */ f) => num(f.v[SPREAD]) }] : []),
+            ...(lens.mode === 'total' && [...lens.model.fns.values()].some((f) => f.half !== null) ? [{ id: 'seen', title: 'Seen %', n: true, width: 104, help: 'Where events were lost: its part of what was seen of C1, and within how many points the part of the whole run lies with 95 % probability, if what was lost is like what was seen.',
+                text: (/** @type {Fn} */ f) => (f.half === null ? '' : `${(100 * this.seen(f)).toFixed(1)} \u00B1${(100 * f.half).toPrecision(2)}`), sort: (/** @type {Fn} */ f) => (f.half === null ? 0 : this.seen(f)), value: (/** @type {Fn} */ f) => (f.half === null ? '' : `${this.seen(f)} ${f.half}`) }] : []),
             { id: 'file', title: 'File', width: 210, cls: 'code', help: 'File and line where it begins, as the ELF has it.', text: where, sort: where },
         ];
         return /** @type {any} */ (columns);
+    }
+
+    /** Its part of what was seen of C1: without what was counted while events were lost. @param {Fn} f */
+    seen(f) {
+        const all = num(this.lens.model.tot[1]) - num(count(this.lens.model.st.coverage?.lost_c1 ?? 0));
+        return all > 0 ? num(f.v[C1]) / all : 0;
     }
 
     /** @param {boolean} now sort at once */

@@ -26,6 +26,8 @@ const LOG = 4096, LEFT = 65536;
  * @property {Count[]} last   those of a second ago, or of the time before
  * @property {Count[]} lately what the last second added
  * @property {Float32Array|null} spark C1 of the last seconds
+ * @property {number|null} half where events were lost: its share of what was seen of C1 is right within this
+ * @property {number|null} hitsHalf the same of hits
  * @property {number} ver
  */
 /**
@@ -134,7 +136,7 @@ export class Model {
     fnOf(id) {
         let f = this.fns.get(id);
         if (!f) {
-            f = { id, name: `#${id}`, file: '', line: 0, low: 0, high: 0, flags: 0, uncalled: false, full: '', row: [id, `#${id}`, null, 0, 0, 0, 0, null, null, null, 0], v: zeros(), last: zeros(), lately: zeros(), spark: null, ver: this.ver };
+            f = { id, name: `#${id}`, file: '', line: 0, low: 0, high: 0, flags: 0, uncalled: false, half: null, hitsHalf: null, full: '', row: [id, `#${id}`, null, 0, 0, 0, 0, null, null, null, 0], v: zeros(), last: zeros(), lately: zeros(), spark: null, ver: this.ver };
             this.fns.set(id, f);
         }
         return f;
@@ -147,6 +149,8 @@ export class Model {
             f.v[k] = count(row[k + 1]);
         f.flags = Number(row[10] ?? 0);
         f.uncalled = row[1] === null;
+        f.hitsHalf = typeof row[11] === 'number' ? row[11] : null;
+        f.half = typeof row[12] === 'number' ? row[12] : null;
         f.ver = this.ver;
     }
 
@@ -253,7 +257,7 @@ export class Model {
         paths.sort((a, b) => a.id - b.id); // parents first
         return {
             frame: all ? 'snap' : 'delta', s: this.seq, id: this.id, ...this.meta, e: text(this.meta.e), t: text(this.meta.t), tot: this.tot.map(text),
-            names: fns.map((f) => f.row), f: fns.map((f) => [f.id, ...f.v.map(text), f.flags]), h: [...this.handlers.values()],
+            names: fns.map((f) => f.row), f: fns.map((f) => [f.id, ...f.v.map(text), f.flags, f.hitsHalf, f.half]), h: [...this.handlers.values()],
             n: paths.map((p) => [p.id, p.parent ? p.parent.id : null, p.fn.id, ...p.v.map(text), p.flags]), gone: all ? [] : this.left.filter((x) => x.ver > since).map((x) => x.id),
             st: this.st, log: this.log, series: this.series, log_lost: this.logLost,
         };

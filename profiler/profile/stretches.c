@@ -182,19 +182,19 @@ struct share {
 };
 
 struct applying {
-    struct profile *p;
+    const struct stretch_ask *ask;
+    struct stretch_half *out;        /* by function */
     const struct stretch_count *row; /* ended ones, and behind them the one under way */
     size_t n;
     struct share *share; /* by function */
     uint32_t *met;       /* functions of the stretch */
     size_t nmet;
     struct ratios of[2]; /* hits, counter 1 */
-    uint64_t joined;     /* so many are one */
 };
 
 static struct share *share_of(struct applying *a, const struct stretch_count *row)
 {
-    return &a->share[a->p->function_of_node[row->node]];
+    return &a->share[a->ask->function_of_node[row->node]];
 }
 
 /* Rows [from, the result) are of one stretch: sums by function. */
@@ -205,7 +205,7 @@ static size_t sum_stretch(struct applying *a, size_t from)
         const struct stretch_count *row = &a->row[end];
         struct share *x = share_of(a, row);
         if (!x->met)
-            a->met[a->nmet++] = a->p->function_of_node[row->node];
+            a->met[a->nmet++] = a->ask->function_of_node[row->node];
         x->met = true;
         x->hits += (double)row->hits;
         x->c1 += x->factor * (double)row->c1;
@@ -230,15 +230,15 @@ static void find_factors(struct applying *a)
         x->all_hits += a->row[i].hits;
         x->all_c1 += a->row[i].c1;
     }
-    for (size_t f = 0; f < a->p->nfunctions; f++) {
+    for (size_t f = 0; f < a->ask->functions; f++) {
         struct share *x = &a->share[f];
-        x->factor = x->all_c1 ? (double)a->p->functions[f].c1 / (double)x->all_c1 : 1;
+        x->factor = x->all_c1 ? (double)a->ask->c1[f] / (double)x->all_c1 : 1;
     }
 }
 
 static void find_totals(struct applying *a)
 {
-    double seen = profile_c1_seen(a->p);
+    double seen = a->ask->seen;
     for (size_t i = 0; i < a->n; i++) {
         a->of[0].total[a->row[i].stretch] += (double)a->row[i].hits;
         a->of[1].total[a->row[i].stretch] += share_of(a, &a->row[i])->factor * (double)a->row[i].c1;
@@ -249,10 +249,10 @@ static void find_totals(struct applying *a)
     }
 }
 
-static void find_halves(struct applying *a)
+static void find_halves(struct applying *a, uint64_t used)
 {
-    double limit = student_limit((double)a->p->info.stretches - 1);
-    for (size_t f = 0; f < a->p->nfunctions; f++) {
+    double limit = student_limit((double)used - 1);
+    for (size_t f = 0; f < a->ask->functions; f++) {
         struct share *x = &a->share[f];
         x->h = jackknife_begin(&a->of[0], (double)x->all_hits);
         x->c = jackknife_begin(&a->of[1], x->factor * (double)x->all_c1);
@@ -266,23 +266,24 @@ static void find_halves(struct applying *a)
         }
         forget_stretch(a);
     }
-    for (size_t f = 0; f < a->p->nfunctions; f++) {
+    for (size_t f = 0; f < a->ask->functions; f++) {
         const struct share *x = &a->share[f];
-        a->p->functions[f].hits_half = x->all_hits || x->all_c1 ? jackknife_half(&x->h, limit) : 0;
-        a->p->functions[f].c1_half = x->all_hits || x->all_c1 ? jackknife_half(&x->c, limit) : 0;
+        a->out[f] = (struct stretch_half){ 0 };
+        if (x->all_hits || x->all_c1)
+            a->out[f] =
+                (struct stretch_half){ jackknife_half(&x->h, limit), jackknife_half(&x->c, limit) };
     }
 }
 
-static void apply_all(struct applying *a)
+static uint64_t find_all(struct applying *a)
 {
     find_factors(a);
     find_totals(a);
     size_t used = MIN(a->of[0].used, a->of[1].used);
     if (used < 2)
-        return;
-    a->p->info.stretches = used;
-    a->p->info.stretches_joined = a->joined;
-    find_halves(a);
+        return 0;
+    find_halves(a, used);
+    return used;
 }
 
 /* Behind the rows there are, those of the stretch under way. */
@@ -300,31 +301,57 @@ static struct stretch_count *copy_rows(const struct stretches *s, const struct c
     return row;
 }
 
-int stretches_apply(const struct stretches *s, const struct calltree *t, struct profile *p,
-                    struct err *err)
+int stretches_halves(const struct stretches *s, const struct calltree *t,
+                     const struct stretch_ask *ask, struct stretch_half *out, uint64_t *used,
+                     struct err *err)
 {
     size_t nnodes;
     const struct calltree_node *node = calltree_nodes(t, &nnodes);
     bool stale = calltree_stats(t)->clears != s->clears;
-    p->info.stretches = 0;
-    if (s->failed || stale || !s->ended || p->nfunction_of_node < nnodes)
+    *used = 0;
+    if (s->failed || stale || !s->ended || ask->nodes < nnodes)
         return 0;
     size_t most = (size_t)(s->ended >> s->shift) + 1;
     double *totals = calloc(2 * most, sizeof *totals);
-    struct applying a = { .p = p,
-                          .joined = 1ull << s->shift,
+    struct applying a = { .ask = ask,
+                          .out = out,
                           .of = { { .total = totals, .n = most },
                                   { .total = totals ? totals + most : NULL, .n = most } } };
     struct stretch_count *row = copy_rows(s, node, nnodes, &a.n);
     a.row = row;
-    a.share = calloc(p->nfunctions + 1, sizeof *a.share);
-    a.met = calloc(p->nfunctions + 1, sizeof *a.met);
+    a.share = calloc(ask->functions + 1, sizeof *a.share);
+    a.met = calloc(ask->functions + 1, sizeof *a.met);
     bool ok = totals && row && a.share && a.met;
     if (ok)
-        apply_all(&a);
+        *used = find_all(&a);
     free(totals);
     free(row);
     free(a.share);
     free(a.met);
     return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "intervals: out of memory");
+}
+
+int stretches_apply(const struct stretches *s, const struct calltree *t, struct profile *p,
+                    struct err *err)
+{
+    uint64_t *c1 = calloc(p->nfunctions + 1, sizeof *c1), used = 0;
+    struct stretch_half *half = calloc(p->nfunctions + 1, sizeof *half);
+    int ret = c1 && half ? 0 : -ERR_NOMEM;
+    for (size_t f = 0; ret == 0 && f < p->nfunctions; f++)
+        c1[f] = p->functions[f].c1;
+    const struct stretch_ask ask = { p->function_of_node, p->nfunction_of_node, p->nfunctions, c1,
+                                     profile_c1_seen(p) };
+    if (ret == 0)
+        ret = stretches_halves(s, t, &ask, half, &used, err);
+    else
+        err_set(err, ERR_NOMEM, "close other programs", "intervals: out of memory");
+    p->info.stretches = used;
+    p->info.stretches_joined = 1ull << s->shift;
+    for (size_t f = 0; used && f < p->nfunctions; f++) {
+        p->functions[f].hits_half = half[f].hits;
+        p->functions[f].c1_half = half[f].c1;
+    }
+    free(c1);
+    free(half);
+    return ret;
 }

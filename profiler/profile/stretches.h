@@ -60,6 +60,27 @@ void stretches_end(struct stretches *s, const struct calltree *t);
 int stretches_apply(const struct stretches *s, const struct calltree *t, struct profile *p,
                     struct err *err);
 
+/* What stretches_halves() has to know of the functions. */
+struct stretch_ask {
+    const uint32_t *function_of_node; /* by node of the tree: index of its function */
+    size_t nodes, functions;          /* so many there are */
+    const uint64_t *c1;               /* by function: counter 1, corrected */
+    double seen;                      /* as profile_c1_seen() */
+};
+
+/* Half widths of 95 % intervals, 0 to 1, as in struct profile_function. */
+struct stretch_half {
+    double hits, c1;
+};
+
+/* stretches_halves - the same for who has no profile
+ * out     by function; untouched if *used is 0
+ * used    how many stretches they rest on; 0: nothing is known
+ * Returns 0 or -ERR_NOMEM. */
+int stretches_halves(const struct stretches *s, const struct calltree *t,
+                     const struct stretch_ask *ask, struct stretch_half *out, uint64_t *used,
+                     struct err *err);
+
 /* stretches_fini - frees; a zeroed struct is fine. */
 void stretches_fini(struct stretches *s);
 

@@ -247,6 +247,27 @@ static void test_tree_and_one_function(void **state)
     find(f, "this help");
 }
 
+/* Where events were lost: of 1,400 of C1 200 were counted meanwhile. */
+static void test_one_function_with_losses(void **state)
+{
+    struct fixture *f = *state;
+    feed(f, snap);
+    draw(f, 24, 100, true);
+    keys(f, "t");
+    draw(f, 24, 100, true);
+    keys(f, "j\n");
+    draw(f, 24, 100, true);
+    assert_false(has(f, "of what was seen"));
+    feed(f, "{\"frame\":\"delta\",\"from\":1,\"s\":2,\"e\":300,\"t\":6,\"w\":1002000,\"i\":2000,"
+            "\"merged\":0,\"tot\":[53,1400,60],\"f\":[[1,50,1000,1200,30,40,40,5,0,0,1,0.01,"
+            "0.025]],\"hid\":6,\"st\":{\"coverage\":{\"events\":300,\"lost\":12,"
+            "\"lost_c1\":200,\"ratio\":0.96,\"gaps\":1}}}\n");
+    draw(f, 24, 100, true);
+    find(f, "of what was seen of C1 83.3 % +- 2.5, with 95 % probability");
+    find(f, "called by");
+    find(f, "calls (shown");
+}
+
 /* Of main's tree, and of the whole. */
 static void test_tree_folds(void **state)
 {
@@ -434,6 +455,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_since_mark, setup, teardown),
         cmocka_unit_test_setup_teardown(test_filter_sort_and_search, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tree_and_one_function, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_one_function_with_losses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tree_folds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_columns_are_chosen, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fits_every_size, setup, teardown),

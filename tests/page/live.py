@@ -290,6 +290,26 @@ def marks_hold_on_the_page():
         shutil.rmtree(folder)
 
 
+def losses_give_shares_with_intervals():
+    folder = tempfile.mkdtemp(prefix="page-")
+    try:
+        file, p = record(folder, "l.rec", "profexam", "--start", "main+8", "--stop", "0x0C010030", "--passes", "6", "--policy", "live")
+        assert p["losses"]["stretches"] > 2, p["losses"]
+        with bridge("view", file, example=None) as b:
+            visit(b)
+            rig.open_view(d, "functions")
+            for f in p["functions"]:
+                row = until(f["name"], lambda: next(r for r in rig.rows(d, "Functions") if rig.name_of(r) == f["name"]))
+                if f["c1_share_half"] is None:
+                    assert row["seen"] == "", row
+                else:
+                    share, half = map(float, row["seen"].split())
+                    assert abs(share - f["c1_share"]) < 1e-9 and abs(half - f["c1_share_half"]) < 1e-9, (row, f)
+            rig.no_errors(d)
+    finally:
+        shutil.rmtree(folder)
+
+
 def a_prf_is_shown_with_what_it_does_not_tell():
     folder = tempfile.mkdtemp(prefix="page-")
     rec, doc = record(folder, "two.rec", "profexam", "--start", "main+8", "--stop", "0x0C010030", "--passes", "2", "--output", os.path.join(folder, "two.prf"))
@@ -462,5 +482,5 @@ def it_is_light():
 
 
 live_rig.main(views_have_the_figures_of_the_profile, an_s12z_has_them_too, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, recordings_have_the_figures_of_the_report,
-              a_prf_is_shown_with_what_it_does_not_tell, marks_hold_on_the_page, a_saved_page_has_the_figures_of_the_report, folded_paths_are_shown_without_hits, a_token_lets_in,
+              a_prf_is_shown_with_what_it_does_not_tell, marks_hold_on_the_page, losses_give_shares_with_intervals, a_saved_page_has_the_figures_of_the_report, folded_paths_are_shown_without_hits, a_token_lets_in,
               timeline_has_what_the_service_tells, it_is_light)

@@ -15,7 +15,8 @@ import tempfile
 
 EVENTS_OF = os.path.abspath(sys.argv.pop(3))
 
-from common import EXAMPLES, Folder, MISSION, PROFEXAM, main, run  # noqa: E402
+from common import EXAMPLES, Folder, MISSION, PROFEXAM, main, run, start  # noqa: E402
+from follower import ask  # noqa: E402
 
 HAS_PC, HAS_TARGET, HAS_C1 = 1, 2, 4  # targets/event.h
 RUNS = {"ring fills": (PROFEXAM, "sim:sh7750", MISSION + ["--passes", "6", "--policy", "live"]),
@@ -180,6 +181,33 @@ class Intervals(Folder):
                     table = lambda text: re.search(r"(?ms)^ +hits.*?\n\n", text).group(0)  # noqa: E731
                     self.assertEqual(table(p.stdout), table(self.report(self.path("r"))))
                     self.assertIn("seen%", p.stdout)
+
+    def test_the_feed_and_top__have_those_of_the_report(self):
+        marks = self.write("marks", "group nodes = /Node$/\n")
+        for args in ([], ["--marks", marks]):
+            d = json.loads(self.report(self.record("ring fills"), "--json", *args))
+            p = start(["view", "--http", "0", self.record("ring fills"), *args], stdout=subprocess.DEVNULL)
+            for f in (p.stderr.close, p.wait, p.kill):
+                self.addCleanup(f)
+            where = int(re.search(r"localhost:([0-9]+)/", self.wait_for(p, "feed: ")).group(1))
+            frame = json.loads(ask(where, "/api/1/snapshot?view=functions")[2])
+            names = {n[0]: n[1] for n in frame["names"]}
+            rows = {names[r[0]]: r for r in frame["f"]}
+            self.assertEqual(len(rows), len(d["functions"]))
+            for f in d["functions"]:
+                for got, want in zip(rows[f["name"]][11:13], (f["hits_share_half"], f["c1_share_half"])):
+                    if want is None:
+                        self.assertIsNone(got)
+                    else:
+                        self.assertAlmostEqual(got, want, 9, f["name"])
+            p.kill()
+        whole = json.loads(self.report(self.record("whole"), "--json"))
+        p = start(["view", "--http", "0", self.record("whole")], stdout=subprocess.DEVNULL)
+        for f in (p.stderr.close, p.wait, p.kill):
+            self.addCleanup(f)
+        where = int(re.search(r"localhost:([0-9]+)/", self.wait_for(p, "feed: ")).group(1))
+        self.assertEqual({len(r) for r in json.loads(ask(where, "/api/1/snapshot?view=functions")[2])["f"]}, {11})
+        self.assertNotIn("losses", whole)
 
     def test_beside_samples__they_stay(self):
         folder, probe, _ = RUNS["ring fills"]
