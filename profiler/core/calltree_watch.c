@@ -201,9 +201,10 @@ void watch_entered(struct calltree *t)
         w->cfg.on_enter(w->cfg.ctx, &a);
 }
 
-static void tell_left(struct calltree *t, const struct stack *s, uint32_t i, enum calltree_left how)
+static struct calltree_activation activation_left(const struct calltree *t, const struct stack *s,
+                                                  uint32_t i, const struct frame_seen *f,
+                                                  enum calltree_left how)
 {
-    const struct frame_seen *f = &s->seen[i];
     struct calltree_activation a = activation_of(t, s, i);
     a.out = moment_now(t);
     a.left = how;
@@ -213,19 +214,25 @@ static void tell_left(struct calltree *t, const struct stack *s, uint32_t i, enu
     a.c2 = f->c2;
     a.c1_children = f->c1 + f->below1;
     a.c2_children = f->c2 + f->below2;
+    return a;
+}
+
+static void tell_left(struct calltree *t, const struct stack *s, uint32_t i, enum calltree_left how)
+{
+    const struct calltree_activation a = activation_left(t, s, i, &s->seen[i], how);
     if (t->watching.cfg.on_leave)
         t->watching.cfg.on_leave(t->watching.cfg.ctx, &a);
 }
 
-/* A handler's time is in nobody's. */
-static void add_to_caller(struct stack *s, uint32_t i)
+/* To frame i - 1, what frame i took. A handler's time is in nobody's. */
+static void add_to_caller(const struct stack *s, uint32_t i, const struct frame_seen *f,
+                          struct frame_seen *caller)
 {
-    const struct frame_seen *f = &s->seen[i];
-    if (!i || s->frames[i].kind == FRAME_HANDLER)
+    if (s->frames[i].kind == FRAME_HANDLER)
         return;
-    s->seen[i - 1].below1 += f->c1 + f->below1;
-    s->seen[i - 1].below2 += f->c2 + f->below2;
-    s->seen[i - 1].doubtful |= f->doubtful;
+    caller->below1 += f->c1 + f->below1;
+    caller->below2 += f->c2 + f->below2;
+    caller->doubtful |= f->doubtful;
 }
 
 /* What a return ends besides the call it is through: functions that were jumped to return in its
@@ -245,7 +252,8 @@ void watch_left(struct calltree *t, struct stack *s, uint32_t depth, enum calltr
         if (!s->seen[i].number)
             continue;
         tell_left(t, s, i, i < returned ? how : CALLTREE_LEFT_CLOSED);
-        add_to_caller(s, i);
+        if (i)
+            add_to_caller(s, i, &s->seen[i], &s->seen[i - 1]);
     }
 }
 
@@ -284,10 +292,35 @@ void watch_rearmed(struct calltree *t, const struct event *e)
     take_cycles(t, e);
 }
 
-void calltree_watch_end(struct calltree *t)
+/* What those above it took is carried down beside the stack, which stays as it is. */
+static void tell_open(const struct calltree *t, const struct stack *s, calltree_watch_tell *tell,
+                      void *ctx)
+{
+    struct frame_seen f = { 0 }, caller;
+    for (uint32_t i = s->depth; i-- > 0; f = caller) {
+        if (i + 1 == s->depth)
+            f = s->seen[i];
+        caller = (struct frame_seen){ 0 };
+        if (i)
+            caller = s->seen[i - 1];
+        if (!f.number)
+            continue;
+        const struct calltree_activation a = activation_left(t, s, i, &f, CALLTREE_LEFT_NOT);
+        tell(ctx, &a);
+        add_to_caller(s, i, &f, &caller);
+    }
+}
+
+void calltree_watch_open(const struct calltree *t, calltree_watch_tell *tell, void *ctx)
 {
     for (uint32_t k = 0; t->watched && k < t->nstacks; k++)
-        watch_left(t, &t->stacks[k], 0, CALLTREE_LEFT_NOT);
+        tell_open(t, &t->stacks[k], tell, ctx);
+}
+
+void calltree_watch_end(struct calltree *t)
+{
+    if (t->watching.cfg.on_leave)
+        calltree_watch_open(t, t->watching.cfg.on_leave, t->watching.cfg.ctx);
 }
 
 bool watch_grow(struct stack *s, uint32_t cap)

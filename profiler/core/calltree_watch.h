@@ -105,6 +105,14 @@ bool calltree_activation_whole(const struct calltree_activation *a);
 
 struct calltree;
 
+typedef void calltree_watch_tell(void *ctx, const struct calltree_activation *a);
+
+/* calltree_watch_open - what is open now, on every stack, the innermost first, as if there were no
+ * more events: tell is called for each with what on_leave would be, CALLTREE_LEFT_NOT. The tree
+ * stays as it is and may be fed further. Nothing if it is not watched.
+ * tell   must not feed the tree; ctx is its own */
+void calltree_watch_open(const struct calltree *t, calltree_watch_tell *tell, void *ctx);
+
 /* calltree_watch_end - no more events will come: on_leave is called for what is still open, on
  * every stack. Once; the counts of the tree do not change. */
 void calltree_watch_end(struct calltree *t);

@@ -96,6 +96,14 @@ static void on_event(void *ctx, const struct event *e)
         tell(to, "lost %d\n", (int)e->lost_events);
 }
 
+static void count_asked(void *ctx, const struct calltree_activation *a)
+{
+    size_t *n = ctx;
+    assert_int_equal(a->left, CALLTREE_LEFT_NOT);
+    ++*n;
+}
+
+/* Somebody asks after each event what is open: that changes nothing. */
 static void feed(struct told *to, const struct row *row, size_t n)
 {
     uint64_t c1 = 0;
@@ -109,7 +117,9 @@ static void feed(struct told *to, const struct row *row, size_t n)
                            .time_cycles = 2 * i };
         e.flags = row[i].flags | EVENT_HAS_C1 | EVENT_HAS_TIME | (e.pc ? EVENT_HAS_PC : 0u) |
                   (e.target ? EVENT_HAS_TARGET : 0u) | (e.sp ? EVENT_HAS_SP : 0u);
+        size_t asked = 0;
         calltree_feed(to->t, &e, 1);
+        calltree_watch_open(to->t, count_asked, &asked);
     }
 }
 
@@ -177,6 +187,43 @@ static void watch__handler__is_in_no_callers_time_and_seen_in_its_steps(void **s
           "step F2 108..120 c1 32 time 2\n"
           "leave F2 return at 63 took 34, 34 with all\n"
           "leave M1 open at 63 took 1, 35 with all not whole\n");
+}
+
+/* As far as they got, with what those above them have: handlers left out. */
+static void open__in_a_handler__is_told_as_if_it_ended(void **state)
+{
+    static const struct row rows[] = {
+        { EVENT_START, M, 0, SP },
+        { EVENT_CALL, M + 0x10, F, SP, 1 },
+        { EVENT_INTERRUPT, F + 8, I, SP - 16, 2 },
+        { EVENT_CALL, I + 8, G, SP - 32, 4 },
+        { EVENT_TIMESTAMP, G + 4, 0, SP - 32, 8 },
+    };
+    struct told to = { .t = NULL };
+    const struct calltree_watch watch = { .ctx = &to };
+    const struct calltree_config cfg = { .resolve = resolve, .watch = &watch };
+    (void)state;
+    assert_int_equal(calltree_new(&cfg, &to.t, NULL), 0);
+    feed(&to, rows, ARRAY_LEN(rows));
+    calltree_watch_open(to.t, on_leave, &to);
+    assert_string_equal(to.text, "leave G4 open at 15 took 8, 8 with all not whole\n"
+                                 "leave I3 open at 15 took 4, 12 with all not whole\n"
+                                 "leave F2 open at 15 took 2, 2 with all not whole\n"
+                                 "leave M1 open at 15 took 1, 3 with all not whole\n");
+    calltree_free(to.t);
+}
+
+static void open__in_a_tree_that_nobody_watches__is_nothing(void **state)
+{
+    static const struct row rows[] = { { EVENT_START, M, 0, SP },
+                                       { EVENT_CALL, M + 0x10, F, SP, 1 } };
+    struct told to = { .t = NULL };
+    (void)state;
+    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &to.t, NULL), 0);
+    feed(&to, rows, ARRAY_LEN(rows));
+    calltree_watch_open(to.t, on_leave, &to);
+    assert_string_equal(to.text, "");
+    calltree_free(to.t);
 }
 
 /* A jump to another function: both end by the same return. A longjmp: what it jumps over does not.
@@ -300,6 +347,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watch__call_and_return__are_steps_and_whole_activations),
         cmocka_unit_test(watch__handler__is_in_no_callers_time_and_seen_in_its_steps),
+        cmocka_unit_test(open__in_a_handler__is_told_as_if_it_ended),
+        cmocka_unit_test(open__in_a_tree_that_nobody_watches__is_nothing),
         cmocka_unit_test(watch__tail_call_and_longjmp__end_by_their_return_or_not),
         cmocka_unit_test(watch__gap__is_the_lost_nodes_and_marks_what_was_open),
         cmocka_unit_test(watch__clear__forgets_what_was_taken_and_not_who_runs),
