@@ -7,9 +7,11 @@
 
 #include "probe/base/array.h"
 #include "probe/base/choice.h"
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "profiler/cli/parts.h"
 #include "profiler/feed/source_text.h"
+#include "profiler/profile/watched.h"
 #include "profiler/views/json_writer.h"
 #include "profiler/views/report.h"
 
@@ -33,7 +35,7 @@ struct shown {
     const struct profile_function *is;
     struct listing listing;
     struct measured *insn;
-    struct place_row *stretch; /* of it, without their nodes, by what they took */
+    struct profile_stretch *stretch; /* of it, by what they took */
     size_t nstretches;
 };
 
@@ -45,7 +47,7 @@ static uint64_t key_of(const struct annotate *a, uint64_t addr)
 /* Counter 1 of an estimate is corrected by function: of a place it is not known. */
 static bool has_costs(const struct annotate *a)
 {
-    return a->places && !a->profile->info.estimate.is;
+    return a->profile->watched && !a->profile->info.estimate.is;
 }
 
 static bool has_second(const struct annotate *a)
@@ -81,19 +83,19 @@ static struct measured *measured_at(struct shown *s, uint64_t addr)
 
 static void take_sites(struct shown *s)
 {
-    size_t n;
-    uint64_t low = key_of(s->a, s->is->low);
-    const struct place_row *row =
-        places_within(&s->a->places->sites, low, low + (s->is->high - s->is->low), &n);
-    for (size_t i = 0; i < n; i++) {
-        struct measured *r = measured_at(s, row[i].from);
-        if (!r || !row[i].times)
+    const struct profile_watched *w = s->a->profile->watched;
+    uint64_t low = key_of(s->a, s->is->low), high = low + (s->is->high - s->is->low);
+    size_t i = PARTITION_POINT(w->nsites, k, w->site[k].address < low);
+    for (; i < w->nsites && w->site[i].address < high; i++) {
+        const struct profile_site *is = &w->site[i];
+        struct measured *r = measured_at(s, is->address);
+        if (!r)
             continue;
         r->called = true;
-        r->calls += row[i].times;
-        r->c1 += row[i].c1;
-        r->c2 += row[i].c2;
-        r->doubtful |= row[i].doubtful;
+        r->calls += is->calls;
+        r->c1 += is->c1;
+        r->c2 += is->c2;
+        r->doubtful |= is->doubtful;
     }
 }
 
@@ -121,24 +123,24 @@ static void take_untraced(struct shown *s)
 
 static int by_stretch(const void *a, const void *b)
 {
-    const struct place_row *x = a, *y = b;
+    const struct profile_stretch *x = a, *y = b;
     return EITHER(COMPARE(x->from, y->from), COMPARE(x->to, y->to));
 }
 
 static int by_cost(const void *a, const void *b)
 {
-    const struct place_row *x = a, *y = b;
+    const struct profile_stretch *x = a, *y = b;
     int order = EITHER(COMPARE(y->c1, x->c1), COMPARE(y->times, x->times));
     return EITHER(order, by_stretch(a, b));
 }
 
-/* Sorted by their ends; those of several call paths become one. */
-static size_t merge_stretches(struct place_row *row, size_t n)
+/* Sorted by their ends; those of a function and its blocks become one. */
+static size_t merge_stretches(struct profile_stretch *row, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct place_row r = row[i];
-        struct place_row *to = kept ? &row[kept - 1] : NULL;
+        const struct profile_stretch r = row[i];
+        struct profile_stretch *to = kept ? &row[kept - 1] : NULL;
         if (!to || by_stretch(to, &r) != 0) {
             row[kept++] = r;
             continue;
@@ -153,18 +155,17 @@ static size_t merge_stretches(struct place_row *row, size_t n)
 
 static bool take_stretches(struct shown *s)
 {
-    size_t n, kept = 0;
-    uint64_t low = key_of(s->a, s->is->low);
-    const struct place_row *row =
-        places_within(&s->a->places->stretches, low, low + (s->is->high - s->is->low), &n);
+    const struct profile_watched *w = s->a->profile->watched;
+    uint64_t low = key_of(s->a, s->is->low), high = low + (s->is->high - s->is->low);
+    size_t from = PARTITION_POINT(w->nstretches, i, w->stretch[i].at < low),
+           n = PARTITION_POINT(w->nstretches, i, w->stretch[i].at < high) - from;
     s->stretch = calloc(n + 1, sizeof *s->stretch);
     if (!s->stretch)
         return false;
-    for (size_t i = 0; i < n; i++)
-        if (row[i].times) /* others were before a clear */
-            s->stretch[kept++] = row[i];
-    qsort(s->stretch, kept, sizeof *s->stretch, by_stretch);
-    s->nstretches = merge_stretches(s->stretch, kept);
+    if (n)
+        memcpy(s->stretch, w->stretch + from, n * sizeof *s->stretch);
+    qsort(s->stretch, n, sizeof *s->stretch, by_stretch);
+    s->nstretches = merge_stretches(s->stretch, n);
     qsort(s->stretch, s->nstretches, sizeof *s->stretch, by_cost);
     return true;
 }
@@ -228,11 +229,11 @@ static int gather_function(struct shown *s, const struct annotate *a, size_t fun
     if (ret < 0)
         return ret;
     s->insn = calloc(s->listing.n + 1, sizeof *s->insn);
-    if (!s->insn || (a->places && !take_stretches(s)))
+    if (!s->insn || (a->profile->watched && !take_stretches(s)))
         return err_set(err, ERR_NOMEM, "close other programs", "annotate: out of memory");
     for (size_t i = 0; i < s->listing.n; i++)
         s->insn[i] = (struct measured){ .row = s->listing.row[i] };
-    if (a->places)
+    if (a->profile->watched)
         take_sites(s);
     take_points(s);
     take_untraced(s);
@@ -307,7 +308,7 @@ static void put_measured(const struct shown *s, const struct measured *m,
             put_number(out, m->row.counted, m->row.count);
             put_number(out, m->row.branched, m->row.taken);
         }
-        if (a->places)
+        if (a->profile->watched)
             put_number(out, m->called, m->calls);
         if (has_costs(a)) {
             put_number(out, m->called, m->c1);
@@ -335,7 +336,7 @@ static void put_head(const struct shown *s, const struct text_sink *out)
         sink_printf(out, " %7s %5s\n", "samples", "%");
     else
         sink_printf(out, "%s%s%s%s\n", text_if(has_counts(a), "   count   taken"),
-                    text_if(a->places, "   calls"), text_if(has_costs(a), "   C1+ch"),
+                    text_if(a->profile->watched, "   calls"), text_if(has_costs(a), "   C1+ch"),
                     text_if(has_costs(a), "   C2+ch"));
 }
 
@@ -395,7 +396,7 @@ static void put_stretches(const struct shown *s, const struct text_sink *out)
                 "  %-8s  %-8s  %7s %7s %7s\n",
                 "from", "to", "times", "C1", "C2");
     for (size_t i = 0; i < s->nstretches; i++) {
-        const struct place_row *r = &s->stretch[i];
+        const struct profile_stretch *r = &s->stretch[i];
         if (i >= SHOWN_STRETCHES) {
             rest += r->c1;
             continue;
@@ -520,7 +521,7 @@ static void write_stretches(const struct shown *s, struct json_writer *j)
     }
     json_write_array(j, false);
     for (size_t i = 0; i < s->nstretches; i++) {
-        const struct place_row *r = &s->stretch[i];
+        const struct profile_stretch *r = &s->stretch[i];
         json_write_object(j, true);
         json_member_uint_if(j, "from", r->from != 0, r->from);
         json_member_uint_if(j, "to", r->to != 0, r->to);

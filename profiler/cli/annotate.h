@@ -4,7 +4,6 @@
 
 #include "probe/base/sink.h"
 #include "profiler/feed/listing.h"
-#include "profiler/profile/places.h"
 
 enum annotate_way { ANNOTATE_BOTH, ANNOTATE_SOURCE, ANNOTATE_ASM };
 
@@ -14,14 +13,13 @@ struct annotate_sources {
     size_t n, cap;
 };
 
-/* What is shown, and of what; all borrowed. */
+/* What is shown, and of what; all borrowed. Where calls were made is known if profile->watched. */
 struct annotate {
     enum annotate_way way;
     /* sources whose names begin with the one are in the other, a whole path; NULL: none are */
     const char *source_old, *source_new;
     const struct profile *profile;
     const struct symbols *symbols; /* NULL: there is no code to show */
-    const struct places *places;   /* sorted; NULL: where calls were made is not known */
     struct annotate_sources *sources;
     /* told once of each of them that something is to be said of; NULL is fine */
     void (*note)(void *ctx, const char *file, const char *note);

@@ -4,7 +4,6 @@
 
 #include "probe/base/choice.h"
 #include "profiler/cli/input.h"
-#include "profiler/cli/input_url.h"
 #include "profiler/cli/parts.h"
 
 static bool is_where_it_was(const struct symbols *syms, const struct profile_function *f)
@@ -48,10 +47,9 @@ static int open_program(const struct profile *p, const char *elf, struct symbols
 int annotate_bridge_read(struct cli *cli, const char *url, const char *elf, struct profile **p,
                          struct symbols **syms, struct err *err)
 {
-    int ret = input_read_url(url, p, err);
+    int ret = input_profile_watched(cli, &url, 1, NULL, p, syms, err);
     if (ret < 0)
         return ret;
-    input_remarks(cli, *p);
     const bool sampled = (*p)->type == PROFILE_STATISTICAL;
     if (sampled && (*p)->total_hits && !(*p)->naddresses)
         return err_set(err, ERR_UNSUPPORTED, "give a recording of it",
@@ -61,10 +59,10 @@ int annotate_bridge_read(struct cli *cli, const char *url, const char *elf, stru
         return err_set(err, ERR_USAGE, "give --elf", "%s: the bridge does not name its program",
                        url);
     ret = open_program(*p, program, syms, err);
-    if (ret == 0 && !sampled)
+    if (ret == 0 && !sampled && !(*p)->watched)
         cli_warn(cli,
-                 "%s is a bridge: what each call took, and stretches, are in its recording only "
-                 "(--record F)",
+                 "%s does not watch what each call takes, and stretches: its start with --watch, "
+                 "or its recording (--record F), has them",
                  url);
     return ret;
 }

@@ -8,7 +8,7 @@
 #include "profiler/profile/profile.h"
 
 /* annotate_bridge_read - the profile of now, and its program. Where calls were made, and stretches,
- * are no part of a trace's, which a warning says.
+ * are in a trace's if the bridge watches; a warning says if not.
  * url    as in input_read_url()
  * elf    the program; NULL: where the bridge has it
  * p      caller frees with profile_free(); syms: with symbols_close()

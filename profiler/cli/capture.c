@@ -32,7 +32,13 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
                                 .max_passes = h->max_passes,
                                 .exclude_interrupts = h->irq_filter == IRQ_FILTER_AUTO,
                             });
-    int ret = calltree_new(&(struct calltree_config){ .resolve = resolve,
+    int ret = 0;
+    if (c->watches && !c->watch)
+        ret = watched_new(&c->watched, err);
+    if (c->watched)
+        c->watch = watched_watch(c->watched);
+    if (ret == 0)
+        ret = calltree_new(&(struct calltree_config){ .resolve = resolve,
                                                       .block = blocks ? symbols_block_range : NULL,
                                                       .resolve_ctx = (void *)symbols,
                                                       .watch = c->watch },
@@ -211,6 +217,15 @@ int capture_next_recording(struct capture *c, const struct recording_end *end,
     return ret < 0 ? ret : 0;
 }
 
+static int take_watched(const struct capture *c, struct profile *p, struct err *err)
+{
+    const struct part *part = c->symbols ? part_of_machine(symbols_machine(c->symbols)) : NULL;
+    if (!c->watched || p->type == PROFILE_STATISTICAL)
+        return 0;
+    return watched_take(c->watched, c->tree, c->symbols, part ? part->ops()->canonical : NULL, p,
+                        err);
+}
+
 static int take_points(const struct capture *c, struct profile *p, struct err *err)
 {
     const struct capture_armed *a = &c->armed;
@@ -250,6 +265,8 @@ static int build_unmarked(const struct capture *c, const struct profile_info *in
         ret = profile_take_tasks(*out, &c->tasks, err);
     if (ret == 0)
         ret = profile_take_untraced(*out, &c->untraced, c->symbols, err);
+    if (ret == 0)
+        ret = take_watched(c, *out, err);
     const char *exception =
         part_exception(info->target, calltree_stats(c->tree)->unfinished.vector);
     if (ret == 0)
@@ -315,6 +332,7 @@ void capture_close(struct capture *c)
     snapshots_free(c->unmarked);
     calltree_free(c->tree);
     stretches_fini(&c->stretches);
+    watched_free(c->watched);
     blocks_fini(&c->blocks);
     rates_fini(&c->rates);
     untraced_fini(&c->untraced);

@@ -15,6 +15,7 @@
 #include "profiler/core/symbols.h"
 #include "profiler/core/task_names.h"
 #include "profiler/profile/untraced.h"
+#include "profiler/profile/watched.h"
 
 /* What is counted now, and between which points; at first as the recording's header has it. */
 struct capture_armed {
@@ -39,6 +40,8 @@ struct capture {
     /* told of the call tree's steps and activations; set before capture_open(), borrowed until
      * then. NULL: nobody is */
     const struct calltree_watch *watch;
+    bool watches; /* watched.h is told, if `watch` is NULL; set before capture_open() */
+    struct watched *watched;
     /* each EVENT_LINE, NULL: nobody cares; set after capture_open() */
     void (*line)(void *ctx, uint64_t raw);
     void *line_ctx;
@@ -64,7 +67,7 @@ struct capture {
 };
 
 /* capture_open - an empty tree behind the filters that the recording header describes
- * c         zeroed, but for watch
+ * c         zeroed, but for watch, watches
  * symbols   borrowed until capture_close(); may be NULL
  * h         start, stops, passes and interrupt filter of the run; copied
  * record    file to record to, or NULL

@@ -56,8 +56,6 @@ struct annotating {
     const char *way;         /* the option that chose it; NULL: none did */
     char moved[2][PATH_MAX]; /* OLD, NEW */
     struct annotate_sources sources;
-    struct places places;
-    struct capture capture;
     struct profile *profile;
     struct symbols *symbols;
     size_t *chosen; /* functions of the profile, the heaviest first */
@@ -260,16 +258,11 @@ static int show_json(struct annotating *a, struct err *err)
 
 static int read_recording(struct annotating *a, struct err *err)
 {
-    a->capture.watch = &a->places.watch;
-    int ret = input_watched(a->cli, a->name, 1, a->elf, &a->capture, &a->profile, &a->symbols, err);
-    if (ret < 0)
-        return ret;
-    a->show.places = &a->places;
-    if (!a->symbols)
+    int ret = input_profile_watched(a->cli, a->name, 1, a->elf, &a->profile, &a->symbols, err);
+    if (ret == 0 && !a->symbols)
         return err_set(err, ERR_USAGE, "give --elf", "%s: its program is not there to be shown",
                        a->name[0]);
-    a->show.code = annotate_code(a->profile, a->symbols);
-    return places_sort(&a->places, a->capture.tree, a->show.code.canonical, err);
+    return ret;
 }
 
 static int read_input(struct annotating *a, struct err *err)
@@ -292,7 +285,6 @@ static int read_input(struct annotating *a, struct err *err)
 static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct annotating a = { .cli = cli };
-    places_init(&a.places);
     int ret = opts_parse(annotate_opts, argc, argv, take_option, &a, a.name, 2, err);
     if (ret == 0)
         ret = err_set(err, ERR_USAGE, "probeprof annotate run.rec main",
@@ -310,8 +302,6 @@ static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
     free(a.chosen);
     annotate_sources_fini(&a.sources);
     profile_free(a.profile);
-    capture_close(&a.capture);
-    places_fini(&a.places);
     symbols_close(a.symbols);
     return ret;
 }
@@ -327,8 +317,8 @@ const struct command command_annotate = {
     "of calls has figures where something is called, with what the callee took, and\n"
     "below the function its stretches between two events; an S12Z's trace how often\n"
     "each instruction ran; --sample where the program was found. A bridge has the\n"
-    "last two of these only. ? is doubtful, > the start point, # a stop point, x a\n"
-    "place that is not traced.\n\n"
+    "first of these if it was started with --watch. ? is doubtful, > the start\n"
+    "point, # a stop point, x a place that is not traced.\n\n"
     "Examples:\n  probeprof annotate run.rec main\n"
     "  probeprof annotate run.rec profexam.c --source\n",
     run_annotate,

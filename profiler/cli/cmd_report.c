@@ -14,6 +14,7 @@
 #include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
 #include "profiler/core/file_atomic.h"
+#include "profiler/profile/watched.h"
 #include "profiler/views/report_calls.h"
 #include "profiler/views/report_live.h"
 #include "profiler/views/report_prof.h"
@@ -50,7 +51,9 @@ static const struct opt report_opts[] = {
 #undef SETTING
     { "callers", 0, "F", "show who called the function F, and what F took for each", OPT_CALLERS },
     { "callees", 0, "F", "show what F called, and what that took", OPT_CALLEES },
-    { "live", 0, NULL, "show how long functions live: calls, live, work, least, mean, most",
+    { "live", 0, NULL,
+      "show how long functions live: calls, live, work, least, mean, most; of a bridge with "
+      "--watch",
       OPT_LIVE },
     { "prof", 0, NULL, "show prof's list: share, running sum, C1 (of samples: seconds), calls",
       OPT_PROF },
@@ -381,31 +384,35 @@ static int show_report(struct report *r, struct err *err)
     return view_exporter(&r->set)->write(r->p, &o, &sink, err);
 }
 
+static int check_live(const struct report *r, struct err *err)
+{
+    if (r->p->type == PROFILE_STATISTICAL)
+        return err_set(err, ERR_USAGE, "profile without --sample",
+                       "--live: samples do not know when a function was entered");
+    if (r->p->watched)
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "start the bridge with --watch, or give a recording of it: --record F",
+                   "--live: %s does not watch how long calls take", r->path[0]);
+}
+
 /* Of one run, since an activation has to be followed from its beginning to its end. */
 static int show_live(struct report *r, size_t n, struct err *err)
 {
-    struct activations a;
     struct text_sink sink = file_sink(r->cli->out);
     struct report_options o = { .limit = r->limit, .function = r->matching ? &r->function : NULL };
-    activations_init(&a);
-    struct capture c = { .watch = &a.watch };
-    const char *elf = *r->set.elf ? r->set.elf : NULL;
-    int ret = input_watched(r->cli, r->path, n, elf, &c, &r->p, &r->syms, err);
-    if (ret == 0) {
-        const struct live_times l = { r->p, c.tree, r->syms, &a };
-        if (r->p->type == PROFILE_STATISTICAL)
-            ret = err_set(err, ERR_USAGE, "profile without --sample",
-                          "--live: samples do not know when a function was entered");
-        else if (r->set.json)
-            ret = report_live_json(&l, &sink, err);
-        else {
-            report_header(r->p, &o, &sink);
-            ret = report_live(&l, &o, &sink, err);
-        }
+    int ret = input_profile_watched(r->cli, r->path, n, r->set.elf, &r->p, &r->syms, err);
+    if (ret == 0)
+        ret = check_live(r, err);
+    if (ret < 0)
+        return ret;
+    if (r->set.json) {
+        report_live_json(r->p, &sink);
+        return 0;
     }
-    capture_close(&c);
-    activations_fini(&a);
-    return ret;
+    report_header(r->p, &o, &sink);
+    report_live(r->p, &o, &sink);
+    return 0;
 }
 
 static int fail_if_any(const struct report *r, struct err *err)

@@ -274,15 +274,37 @@ int input_profile(struct cli *cli, const char *path, const char *from, const cha
 int input_watched(struct cli *cli, const char *const *path, size_t n, const char *elf,
                   struct capture *c, struct profile **p, struct symbols **syms, struct err *err)
 {
-    if (input_is_url(path[0]))
-        return err_set(err, ERR_USAGE, "record it, and give the recording: --record F",
-                       "%s is a bridge, which has its profile and not every event", path[0]);
     int ret = replay_watched(path, n, elf, c, p, syms, err);
     if (ret < 0)
         return ret;
     input_remarks(cli, *p);
     calltree_watch_end(c->tree);
     return 0;
+}
+
+static int watch_recording(struct cli *cli, const char *const *path, size_t n, const char *elf,
+                           struct profile **p, struct symbols **syms, struct err *err)
+{
+    struct capture c = { .watches = true };
+    int ret = replay_watched(path, n, elf, &c, p, syms, err);
+    if (ret == 0)
+        input_remarks(cli, *p);
+    capture_close(&c); /* the profile has all of it */
+    return ret;
+}
+
+int input_profile_watched(struct cli *cli, const char *const *path, size_t n, const char *elf,
+                          struct profile **p, struct symbols **syms, struct err *err)
+{
+    int ret;
+    if (input_is_url(path[0]))
+        ret = read_url(cli, path, n, NULL, elf, p, err);
+    else
+        ret = watch_recording(cli, path, n, elf && *elf ? elf : NULL, p, syms, err);
+    if (ret == 0 && (*p)->watched && (*p)->watched->dropped)
+        cli_warn(cli, "%s: %llu calls and stretches found no room, and are in no row", path[0],
+                 (unsigned long long)(*p)->watched->dropped);
+    return ret;
 }
 
 void input_remarks(struct cli *cli, const struct profile *p)

@@ -46,6 +46,13 @@ int input_profiles(struct cli *cli, const char *const *path, size_t n, const cha
 int input_watched(struct cli *cli, const char *const *path, size_t n, const char *elf,
                   struct capture *c, struct profile **p, struct symbols **syms, struct err *err);
 
+/* input_profile_watched - a profile with what single calls took, p->watched: the parts of one
+ * recording, which is watched while it is read, or a bridge's, where it is NULL if the bridge does
+ * not watch. Of samples it is NULL. A warning tells what found no room. The rest as in
+ * input_profiles(). */
+int input_profile_watched(struct cli *cli, const char *const *path, size_t n, const char *elf,
+                          struct profile **p, struct symbols **syms, struct err *err);
+
 /* input_remarks - prints a profile's remarks; for those that have it from elsewhere. */
 void input_remarks(struct cli *cli, const struct profile *p);
 

@@ -353,6 +353,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     r->has_pump = true;
     ret = open_files(r, err);
     const char *record = r->rotation.path ? r->rotation.name : r->set.record;
+    r->capture.watches = r->set.watch && !r->set.sample;
     if (ret == 0)
         ret = capture_open(&r->capture, r->symbols, &r->header, text_given(record), err);
     r->capture.marks = r->marks;

@@ -66,6 +66,21 @@ int useless_passes(const struct settings *s, struct err *err)
                    "--passes counts rounds from a start to a stop point");
 }
 
+static bool writes_json(const struct settings *s)
+{
+    const char *dot = strrchr(s->output, '.');
+    return s->json || (dot && !strcmp(dot, ".json"));
+}
+
+/* It is shown by nothing but the feed's document, and others of its kind. */
+static int without_reader(const struct settings *s, struct err *err)
+{
+    if (s->origin[SET_WATCH] != ORIGIN_FLAG || strcmp(s->http, "off") != 0 || writes_json(s))
+        return 0;
+    return err_set(err, ERR_USAGE, "leave --http off out, or add --json or --output F.json",
+                   "--watch is for who asks the feed, and for JSON: there is neither");
+}
+
 /* Options on a file that is not written. */
 static int without_file(const struct settings *s, struct err *err)
 {
@@ -86,6 +101,8 @@ int useless_run(const struct settings *s, struct err *err)
         ret = without_file(s, err);
     if (ret == 0)
         ret = useless_sample(s, err);
+    if (ret == 0)
+        ret = without_reader(s, err);
     if (ret == 0)
         ret = useless_view(s, err);
     if (ret == 0 && *s->pdo && s->capture == TRACE_CAPTURE_READOUT &&

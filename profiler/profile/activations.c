@@ -15,10 +15,8 @@ static bool room_for_node(struct activations *a, uint32_t node)
         cap *= 2;
     if (cap > a->cap) {
         struct activation_sum *of = realloc(a->of, cap * sizeof *of);
-        if (!of) {
-            a->failed = true;
+        if (!of)
             return false;
-        }
         a->of = of;
         a->cap = cap;
     }
@@ -51,8 +49,10 @@ static void add_whole(struct activation_sum *s, const struct calltree_activation
 static void on_leave(void *ctx, const struct calltree_activation *a)
 {
     struct activations *all = ctx;
-    if (!room_for_node(all, a->node))
+    if (!room_for_node(all, a->node)) {
+        all->dropped++;
         return;
+    }
     struct activation_sum *s = &all->of[a->node];
     bool counted = a->in.flags & a->out.flags & EVENT_HAS_C1;
     if (counted && calltree_activation_whole(a))
@@ -66,6 +66,7 @@ static void on_clear(void *ctx)
     struct activations *a = ctx;
     if (a->n)
         memset(a->of, 0, a->n * sizeof *a->of);
+    a->dropped = 0;
 }
 
 void activations_init(struct activations *a)

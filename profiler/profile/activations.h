@@ -5,11 +5,9 @@
 #ifndef PROFILER_PROFILE_ACTIVATIONS_H
 #define PROFILER_PROFILE_ACTIVATIONS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probe/base/err.h"
 #include "profiler/core/calltree_watch.h"
 
 enum { ACTIVATION_BUCKETS = 48 };
@@ -29,7 +27,7 @@ struct activations {
     struct calltree_watch watch; /* for replay_watched(); its ctx is this struct */
     struct activation_sum *of;   /* by node of the call tree, n of them */
     size_t n, cap;
-    bool failed; /* memory was out: some are missing */
+    uint64_t dropped; /* that found no memory, and are in no sum */
 };
 
 /* activations_init - an empty one, which stays where it is. */

@@ -1,11 +1,9 @@
 #include "profiler/profile/places.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "probe/base/array.h"
-#include "probe/base/choice.h"
-#include "probe/base/range.h"
-#include "profiler/profile/naming.h"
 
 enum { FIRST_SLOTS = 256 };
 
@@ -49,21 +47,19 @@ static bool grow_slots(struct place_table *t)
     return true;
 }
 
-/* The row with this key, made if there is none; NULL: out of memory. */
-static struct place_row *row_of(struct places *p, struct place_table *t,
-                                const struct place_row *key)
+/* The row with this key, made if there is none; NULL: there is no room. */
+static struct place_row *row_of(struct place_table *t, size_t most, const struct place_row *key)
 {
     if (grow_slots(t)) {
         uint32_t *slot = find_slot(t, key);
         if (*slot)
             return &t->row[*slot - 1];
-        if (array_room(&t->row, t->n, &t->cap, sizeof *t->row)) {
+        if (t->n < most && array_room(&t->row, t->n, &t->cap, sizeof *t->row)) {
             t->row[t->n] = *key;
             *slot = (uint32_t)++t->n;
             return &t->row[t->n - 1];
         }
     }
-    p->failed = true;
     return NULL;
 }
 
@@ -75,45 +71,71 @@ static void on_step(void *ctx, const struct calltree_step *s)
         key.from = s->entered;
     if (s->flags & CALLTREE_STEP_LEFT)
         key.to = s->left;
-    struct place_row *r = row_of(p, &p->stretches, &key);
-    if (!r)
+    struct place_row *r = row_of(&p->stretches, p->most, &key);
+    if (!r) {
+        p->dropped++;
         return;
+    }
     r->times++;
     r->c1 += s->c1;
     r->c2 += s->c2;
     r->doubtful |= s->flags & CALLTREE_STEP_DOUBTFUL;
 }
 
-/* The site that an activation was called from; NULL: it is no call, or nobody saw it. */
-static struct place_row *site_of(struct places *p, const struct calltree_activation *a)
+/* Is it a call, and was it seen? Then key is that of its site. */
+static bool site_key(const struct calltree_activation *a, struct place_row *key)
 {
-    if (a->found || !a->caller || !(a->in.flags & EVENT_HAS_PC))
-        return NULL;
-    return row_of(p, &p->sites, &(struct place_row){ .from = a->in.pc, .context = a->context });
+    *key = (struct place_row){ .from = a->in.pc, .context = a->context };
+    return !a->found && a->caller && a->in.flags & EVENT_HAS_PC;
 }
 
 static void on_enter(void *ctx, const struct calltree_activation *a)
 {
-    struct place_row *r = site_of(ctx, a);
-    if (!r)
+    struct places *p = ctx;
+    struct place_row key, *r;
+    if (!site_key(a, &key))
         return;
+    r = row_of(&p->sites, p->most, &key);
+    if (!r) {
+        p->dropped++;
+        return;
+    }
     r->times++;
     r->open++;
 }
 
-static void on_leave(void *ctx, const struct calltree_activation *a)
+/* What is within another call from there, the other one has. */
+static void end_call(struct place_row *r, const struct calltree_activation *a)
 {
-    struct place_row *r = site_of(ctx, a);
-    if (!r || !r->open || --r->open)
-        return; /* within another call from there, which has it */
+    if (!r->open || --r->open)
+        return;
     r->c1 += a->c1_children;
     r->c2 += a->c2_children;
     r->doubtful |= a->doubtful || a->gap;
 }
 
+static const struct place_row *known_site(const struct places *p,
+                                          const struct calltree_activation *a)
+{
+    struct place_row key;
+    if (!p->sites.n || !site_key(a, &key))
+        return NULL;
+    uint32_t slot = *find_slot(&p->sites, &key);
+    return slot ? &p->sites.row[slot - 1] : NULL;
+}
+
+static void on_leave(void *ctx, const struct calltree_activation *a)
+{
+    struct places *p = ctx;
+    const struct place_row *r = known_site(p, a);
+    if (r)
+        end_call(&p->sites.row[r - p->sites.row], a);
+}
+
 static void on_clear(void *ctx)
 {
     struct places *p = ctx;
+    p->dropped = 0;
     struct place_table *const both[] = { &p->sites, &p->stretches };
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < both[k]->n; i++) {
@@ -125,66 +147,35 @@ static void on_clear(void *ctx)
 
 void places_init(struct places *p)
 {
-    *p = (struct places){ .watch = { p, on_step, on_enter, on_leave, on_clear, NULL } };
+    *p = (struct places){ .watch = { p, on_step, on_enter, on_leave, on_clear, NULL },
+                          .most = PLACES_MOST };
 }
 
-static int by_place(const void *a, const void *b)
+/* ---- now ---- */
+
+/* A copy of the sites, whose calls end. */
+struct ending {
+    const struct places *p;
+    struct place_row *copy;
+};
+
+static void end_open_call(void *ctx, const struct calltree_activation *a)
 {
-    const struct place_row *x = a, *y = b;
-    int order = COMPARE(x->at, y->at);
-    order = EITHER(order, COMPARE(x->from, y->from));
-    order = EITHER(order, COMPARE(x->to, y->to));
-    order = EITHER(order, COMPARE(x->node, y->node));
-    return EITHER(order, COMPARE(x->context, y->context));
+    struct ending *e = ctx;
+    const struct place_row *r = known_site(e->p, a);
+    if (r)
+        end_call(&e->copy[r - e->p->sites.row], a);
 }
 
-static uint64_t place_of(uint64_t (*canonical)(uint64_t), uint64_t addr)
+struct place_row *places_sites_now(const struct places *p, const struct calltree *t)
 {
-    if (canonical)
-        return canonical(addr);
-    return addr;
-}
-
-static void sort_rows(struct place_table *t)
-{
-    if (t->n)
-        qsort(t->row, t->n, sizeof *t->row, by_place);
-}
-
-static void place_stretches(struct place_table *t, const struct calltree *tree,
-                            uint64_t (*canonical)(uint64_t))
-{
-    size_t nnodes, n = 0;
-    const struct calltree_node *node = calltree_nodes(tree, &nnodes);
-    for (size_t i = 0; i < t->n; i++) {
-        struct place_row r = t->row[i];
-        if (r.node >= nnodes || !naming_is_plain(&node[r.node]))
-            continue;
-        r.at = place_of(canonical, node[r.node].addr);
-        t->row[n++] = r;
-    }
-    t->n = n;
-}
-
-int places_sort(struct places *p, const struct calltree *tree, uint64_t (*canonical)(uint64_t),
-                struct err *err)
-{
-    for (size_t i = 0; i < p->sites.n; i++)
-        p->sites.row[i].at = place_of(canonical, p->sites.row[i].from);
-    place_stretches(&p->stretches, tree, canonical);
-    sort_rows(&p->sites);
-    sort_rows(&p->stretches);
-    if (!p->failed)
-        return 0;
-    return err_set(err, ERR_NOMEM, "close other programs", "places: out of memory");
-}
-
-const struct place_row *places_within(const struct place_table *t, uint64_t low, uint64_t high,
-                                      size_t *n)
-{
-    size_t from = PARTITION_POINT(t->n, i, t->row[i].at < low);
-    *n = PARTITION_POINT(t->n, i, t->row[i].at < high) - from;
-    return t->row + from;
+    struct ending e = { p, calloc(p->sites.n + 1, sizeof *e.copy) };
+    if (!e.copy)
+        return NULL;
+    if (p->sites.n)
+        memcpy(e.copy, p->sites.row, p->sites.n * sizeof *e.copy);
+    calltree_watch_open(t, end_open_call, &e);
+    return e.copy;
 }
 
 void places_fini(struct places *p)

@@ -8,13 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probe/base/err.h"
 #include "profiler/core/calltree_watch.h"
+
+enum { PLACES_MOST = 1 << 21 /* rows of either kind: 150 MB with their slots */ };
 
 /* A row of either kind. Of a stretch node, from and to are its key; of a site context and from. */
 struct place_row {
-    uint64_t
-        at; /* places_sort(): of a site from, of a stretch its node's, in the canonical alias */
     uint32_t node;    /* of a stretch: whose it is, an index into calltree_nodes() */
     uint32_t context; /* of a site: the task; a site has a row for each */
     uint64_t from;    /* the calling instruction; where the program went on, 0 not known */
@@ -37,23 +36,17 @@ struct place_table {
 struct places {
     struct calltree_watch watch; /* for replay_watched(); its ctx is this struct */
     struct place_table sites, stretches;
-    bool failed; /* memory was out: rows are missing */
+    size_t most;      /* rows of each: PLACES_MOST */
+    uint64_t dropped; /* calls and stretches that found no row: PLACES_MOST, or no memory */
 };
 
 /* places_init - an empty one, which stays where it is. */
 void places_init(struct places *p);
 
-/* places_sort - rows by at, then from, to, node, context; after the last event and
- * calltree_watch_end(). Stretches of nodes that are no code are left out.
- * tree       the watched one
- * canonical  as that of target_ops; NULL: each address is its own
- * Returns 0; -ERR_NOMEM if rows are missing. */
-int places_sort(struct places *p, const struct calltree *tree, uint64_t (*canonical)(uint64_t),
-                struct err *err);
-
-/* places_within - those of [low, high), canonical addresses, of what is sorted; *n: how many. */
-const struct place_row *places_within(const struct place_table *t, uint64_t low, uint64_t high,
-                                      size_t *n);
+/* places_sites_now - the rows of p->sites, as many, with what calls took that have not ended yet,
+ * as far as they got t   the watched tree, which stays as it is Caller frees; NULL: out of memory.
+ */
+struct place_row *places_sites_now(const struct places *p, const struct calltree *t);
 
 /* places_fini - frees; a zeroed struct is fine. */
 void places_fini(struct places *p);

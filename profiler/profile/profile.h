@@ -209,6 +209,8 @@ struct profile_points {
     size_t nstops;
 };
 
+struct profile_watched;
+
 struct profile {
     enum profile_type type;
     struct profile_info info;
@@ -227,7 +229,8 @@ struct profile {
     struct profile_task *tasks; /* by C1; none if the target does not report tasks */
     size_t ntasks;
     struct profile_points points;
-    struct block_count *blocks; /* ascending; none if the target does not count them */
+    const struct profile_watched *watched; /* of single calls (watched.h); NULL: nobody watched */
+    struct block_count *blocks;            /* ascending; none if the target does not count them */
     struct branch_count *branches;
     size_t nblocks, nbranches;
     /* where samples were taken: by function, then address. None of a trace, or of a .prf */

@@ -1,5 +1,8 @@
 #include "profiler/views/report_json_places.h"
 
+#include "profiler/profile/watched.h"
+#include "profiler/views/report_live.h"
+
 static void write_points(struct json_writer *j, const struct profile_points *p)
 {
     json_write_key(j, "points");
@@ -32,10 +35,58 @@ static void write_addresses(struct json_writer *j, const struct profile *p)
     json_member_uint(j, "addresses_dropped", p->addresses_dropped);
 }
 
+static void write_sites(struct json_writer *j, const struct profile_watched *w, bool estimated)
+{
+    json_write_key(j, "call_sites");
+    json_write_array(j, false);
+    for (size_t i = 0; i < w->nsites; i++) {
+        const struct profile_site *s = &w->site[i];
+        json_write_object(j, true);
+        json_member_uint(j, "address", s->address);
+        json_member_uint(j, "calls", s->calls);
+        json_member_uint_if(j, "c1_children", !estimated, s->c1);
+        json_member_uint(j, "c2_children", s->c2);
+        json_member_bool(j, "doubtful", s->doubtful);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
+static void write_stretches(struct json_writer *j, const struct profile_watched *w, bool estimated)
+{
+    json_write_key(j, "stretches");
+    json_write_array(j, false);
+    for (size_t i = 0; i < w->nstretches; i++) {
+        const struct profile_stretch *s = &w->stretch[i];
+        json_write_object(j, true);
+        json_member_uint(j, "at", s->at);
+        json_member_uint_if(j, "from", s->from != 0, s->from);
+        json_member_uint_if(j, "to", s->to != 0, s->to);
+        json_member_uint(j, "times", s->times);
+        json_member_uint_if(j, "c1", !estimated, s->c1);
+        json_member_uint(j, "c2", s->c2);
+        json_member_bool(j, "doubtful", s->doubtful);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
+/* An estimated counter 1 is corrected by function: of a place it is not known. */
+static void write_watched(struct json_writer *j, const struct profile *p)
+{
+    json_write_key(j, "activations");
+    report_live_rows(j, p->watched);
+    write_sites(j, p->watched, p->info.estimate.is);
+    write_stretches(j, p->watched, p->info.estimate.is);
+    json_member_uint(j, "watch_dropped", p->watched->dropped);
+}
+
 void report_json_places(struct json_writer *j, const struct profile *p)
 {
     if (p->points.has_start || p->points.nstops)
         write_points(j, &p->points);
     if (p->naddresses)
         write_addresses(j, p);
+    if (p->watched)
+        write_watched(j, p);
 }

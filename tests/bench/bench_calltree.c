@@ -2,13 +2,15 @@
  * calls from loops, some depth, some recursion, an interrupt now and then), fed in batches as from
  * a queue.
  *
- * usage: bench_calltree [ROUNDS [watched]]      of a million events, default 20; 1 and 2 under
+ * usage: bench_calltree [ROUNDS [watched|kept]] of a million events, default 20; 1 and 2 under
  * callgrind: the difference is a million events' instructions. watched: by callbacks that do
- * nothing */
+ * nothing; kept: by those of `run --watch` */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "profiler/profile/watched.h"
 #include "tests/bench/calls.h"
 
 enum { BATCH = 1 << 16, BATCHES = 16, ROUNDS = 20 };
@@ -25,13 +27,24 @@ static void ignore_activation(void *ctx, const struct calltree_activation *a)
     (void)a;
 }
 
+/* NULL: nobody watches. */
+static const struct calltree_watch *watch_of(const char *how, struct watched *kept)
+{
+    static const struct calltree_watch ignoring = { .on_step = ignore_step,
+                                                    .on_enter = ignore_activation,
+                                                    .on_leave = ignore_activation };
+    if (!strcmp(how, "kept"))
+        return watched_watch(kept);
+    return strcmp(how, "watched") ? NULL : &ignoring;
+}
+
 int main(int argc, char **argv)
 {
-    const struct calltree_watch watch = { .on_step = ignore_step,
-                                          .on_enter = ignore_activation,
-                                          .on_leave = ignore_activation };
+    struct watched *kept;
+    if (watched_new(&kept, NULL) < 0)
+        return 1;
     const struct calltree_config cfg = { .resolve = calls_resolve,
-                                         .watch = argc > 2 ? &watch : NULL };
+                                         .watch = watch_of(argc > 2 ? argv[2] : "", kept) };
     int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
     struct event *events = malloc((size_t)BATCH * BATCHES * sizeof *events);
     struct calls p = { .seed = 1, .sp = { 0x8CFF0000 } };
@@ -57,6 +70,7 @@ int main(int argc, char **argv)
            (double)n / seconds / 1e6, seconds * 1e9 / (double)n, nodes,
            (unsigned long long)s->unwinds, (unsigned long long)s->orphan_returns);
     calltree_free(t);
+    watched_free(kept);
     free(events);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "profiler/views/json_read.h"
 #include "profiler/views/report.h"
 #include "profiler/views/report_json.h"
+#include "profiler/views/report_live.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     report_functions(p, &o, &nowhere);
     report_tree(p, &o, &nowhere);
     report_summary(p, &o, &nowhere);
+    if (p->watched)
+        report_live(p, &o, &nowhere);
     report_json(p, &to_one);
     if (json_to_profile((const uint8_t *)one.data, one.size, &q, &err) == 0) {
         report_json(q, &to_other);

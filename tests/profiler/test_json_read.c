@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/util.h"
+#include "profiler/profile/watched.h"
 #include "profiler/views/json_read.h"
 #include "profiler/views/report_json.h"
 #include "tests/profiler/sample.h"
@@ -19,6 +20,29 @@ static char *sample_text(void)
     p->addresses = met;
     p->naddresses = ARRAY_LEN(met);
     p->addresses_dropped = 5;
+    const struct profile_live live[] = {
+        { 0x8c010000,
+          "main",
+          { .calls = 3,
+            .cut = 1,
+            .live = 30,
+            .work = 9,
+            .below = 21,
+            .least = 4,
+            .most = 20,
+            .histogram = { [3] = 2, [5] = 1 } } },
+        { 0x8c010020, "never_whole", { .cut = 2 } },
+    };
+    const struct profile_site site[] = { { 0x0c010002, 4, 5, 6, false },
+                                         { 0x0c010008, 1, 2, 3, true } };
+    const struct profile_stretch stretch[] = { { 0x0c010000, 0x8c010000, 0x8c010006, 3, 2, 1,
+                                                 true },
+                                               { 0x0c010000, 0, 0x8c010008, 1, 9, 0, false },
+                                               { 0x0c010020, 0x8c010024, 0, 7, 8, 9, false } };
+    const struct profile_watched watched = {
+        live, site, stretch, ARRAY_LEN(live), ARRAY_LEN(site), ARRAY_LEN(stretch), 11
+    };
+    p->watched = &watched;
     struct memory_sink m = { 0 };
     report_json(p, sink_to(&m));
     char *text = strdup(sink_text(&m));
@@ -41,6 +65,10 @@ static void read__what_was_written__is_written_again(void **state)
     assert_int_equal(p->naddresses, 3);
     assert_int_equal(p->addresses[1].hits, 1);
     assert_int_equal(p->addresses_dropped, 5);
+    assert_non_null(p->watched);
+    assert_int_equal(p->watched->live[0].sum.histogram[5], 1);
+    assert_int_equal(p->watched->stretch[1].c1, 9);
+    assert_int_equal(p->watched->dropped, 11);
     profile_free(p);
     sink_free(&again);
     free(text);
@@ -76,6 +104,10 @@ static void read__damaged__says_where(void **state)
         { "\"function\": 1, \"hits\": 3", "\"function\": 999", "[2].function is beyond the end" },
         { "\"address\": 2348875810", "\"address\": \"f\"", "stops[0].address is no count" },
         { "\"points\": {", "\"points\": 1, \"x\": {", "points is no object" },
+        { "\"histogram\": [0, ", "\"histogram\": [-1, ", "activations[0].histogram has no count" },
+        { "\"cut\": 2", "\"cut\": 2.5", "activations[1].cut is no count" },
+        { "\"address\": 201392136", "\"address\": 5", "call_sites[1].address is out of order" },
+        { "\"at\": 201392160", "\"at\": 0", "stretches[2].at is out of order" },
         { "\"functions\": [", "\"functions\": 3, \"x\": [", "functions is no list" },
     };
     char *text = sample_text();

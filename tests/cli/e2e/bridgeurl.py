@@ -57,8 +57,8 @@ class Bridgeurl(Folder):
         events = [d["coverage"]["events"] for d in seen]
         self.assertEqual(events, sorted(events))
 
-    def running(self, cwd, probe, *args, least=2000):
-        """A bridge that records, stopped when it has so many events, or by its stop point; what ends it."""
+    def running(self, cwd, probe, *args, least=2000, clears=False):
+        """A bridge that records, stopped when it has so many events (after it was cleared), or by its stop point; what ends it."""
         p = start(["--gdb", "off", "--http", "0", "--record", self.path("run.rec"), *args], cwd=cwd, probe=probe, stdout=subprocess.DEVNULL)
         for f in (p.stderr.close, p.wait, p.kill):
             self.addCleanup(f)
@@ -69,6 +69,12 @@ class Bridgeurl(Folder):
         while events() < least:
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
+        if clears:
+            self.assertEqual(command(where, do="clear")[0], 200)
+            least += events()
+            while events() < least:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.05)
         if "--stop" not in args:
             self.assertEqual(command(where, do="stop")[0], 200)
         before = None
@@ -81,17 +87,15 @@ class Bridgeurl(Folder):
             self.assertEqual(p.wait(timeout=TIMEOUT), 0)
         return f"http://localhost:{where}/", ended
 
-    def of_recording(self, text):
-        """Without what a bridge does not tell."""
+    def unwatched(self, text):
+        """Without what a bridge does not tell unless it watches."""
         d = json.loads(text)
-        sites = 0
         for f in d["functions"]:
             f["stretches"] = None
             for i in f["instructions"]:
-                sites += "calls" in i
                 for k in ("calls", "c1_children", "c2_children", "doubtful"):
                     i.pop(k, None)
-        return d, sites
+        return d
 
     def test_annotate__of_a_run_that_goes_on__has_the_figures_of_its_recording(self):
         for cwd, probe, counts in ((MOTOR, None, True), (IRQDEMO, "sim:sh7750", False)):
@@ -100,16 +104,76 @@ class Bridgeurl(Folder):
             views = ([], [one], ["--limit", "2"])
             mine = [run(["annotate", url, *v, "--json"], cwd=cwd) for v in views]
             text = run(["annotate", url, one, "--asm"], cwd=cwd)
+            self.assert_fails(run(["report", url, "--live"]), 1, "does not watch", "--watch")
             ended()
             for v, m in zip(views, mine):
                 self.assertEqual(m.returncode, 0, m.stderr)
-                self.assertIn("in its recording only", m.stderr)
-                theirs, sites = self.of_recording(run(["annotate", self.path("run.rec"), *v, "--json"], cwd=cwd).stdout)
-                self.assertEqual(json.loads(m.stdout), theirs, v)
-            self.assertGreater(sites, 0)
+                self.assertIn("its start with --watch", m.stderr)
+                self.assertEqual(json.loads(m.stdout), self.unwatched(run(["annotate", self.path("run.rec"), *v, "--json"], cwd=cwd).stdout), v)
             rows = [i for f in json.loads(mine[0].stdout)["functions"] for i in f["instructions"]]
             self.assertEqual((sum("count" in i for i in rows) > 50, sum("taken" in i for i in rows) > 5), (counts, counts))
             self.assertNotIn("calls", text.stdout)
+
+    WATCHED = (["report", "--live"], ["report", "--live", "--json"], ["report", "--live", "--function", "^[a-m]", "--limit", "3"],
+               ["annotate"], ["annotate", "--json"], ["annotate", "--source"], ["annotate", "--limit", "1", "--asm"])
+
+    def watched(self, url, cwd):
+        return [run([v[0], url, *v[1:]], cwd=cwd) for v in self.WATCHED]
+
+    def check_watched(self, mine, cwd):
+        for v, m in zip(self.WATCHED, mine):
+            theirs = run([v[0], self.path("run.rec"), *v[1:]], cwd=cwd)
+            self.assertEqual((m.returncode, theirs.returncode, m.stdout), (0, 0, theirs.stdout), (v, m.stderr))
+        live, annotated = (json.loads(mine[k].stdout)["functions"] for k in (1, 4))
+        return live, [i for f in annotated for i in f["instructions"]], [s for f in annotated for s in f["stretches"] or []]
+
+    def test_a_watched_run__is_shown_as_its_recording(self):
+        for cwd, probe in ((MOTOR, None), (IRQDEMO, "sim:sh7750"), (PROFEXAM, "sim:sh7750")):
+            url, ended = self.running(cwd, probe, "--watch")
+            mine = self.watched(url, cwd)
+            self.assertEqual([m.stdout for m in self.watched(url, cwd)], [m.stdout for m in mine])  # to look changes nothing
+            saved = ask(int(url.split(":")[2].strip("/")), "/profile.json")[2]
+            with open(self.path("saved.json"), "wb") as f:
+                f.write(saved)
+            ended()
+            live, insns, stretches = self.check_watched(mine, cwd)
+            self.assertGreater(sum(f["calls"] for f in live), 500)
+            self.assertGreater(sum(f["cut"] for f in live), 0)  # of what had not ended
+            self.assertEqual((sum("calls" in i for i in insns) > 3, sum(i.get("c1_children", 0) for i in insns) > 0, len(stretches) > 5), (True, probe is not None, probe is not None))
+            viewed = self.view(self.path("saved.json"))
+            self.assertEqual(run(["report", viewed, "--live"], cwd=cwd).stdout, mine[0].stdout)
+            self.assertEqual(json.loads(run(["report", viewed, "--json"], cwd=cwd).stdout), json.loads(saved))
+
+    def test_a_watched_run_that_was_cleared__is_shown_as_its_recording(self):
+        for cwd, probe in ((MOTOR, None), (PROFEXAM, "sim:sh7750")):
+            url, ended = self.running(cwd, probe, "--watch", clears=True)
+            mine = self.watched(url, cwd)
+            ended()
+            live, _, _ = self.check_watched(mine, cwd)
+            self.assertGreater(sum(f["calls"] for f in live), 500)
+
+    def test_a_watched_run__is_looked_at_while_it_runs(self):
+        p = start(["--gdb", "off", "--http", "0", "-q", "--watch"], cwd=PROFEXAM, stdout=subprocess.DEVNULL)
+        for f in (p.stderr.close, p.wait, p.kill):
+            self.addCleanup(f)
+        url = f"http://localhost:{re.search(r'localhost:([0-9]+)/', self.wait_for(p, 'feed: ')).group(1)}/"
+        self.wait_for(p, "profiling")
+        seen = [json.loads(run(["report", url, "--live", "--json"]).stdout)["functions"] for _ in range(4)]
+        for earlier, later in zip(seen, seen[1:]):
+            calls = {f["low"]: f for f in later}
+            for f in earlier:
+                for k in ("calls", "live", "work", "most"):
+                    self.assertGreaterEqual(calls[f["low"]][k] or 0, f[k] or 0, (f, calls[f["low"]]))
+                self.assertEqual(sum(f["histogram"]), f["calls"])
+
+    def test_watch__without_effect__is_refused(self):
+        for args, words in ((["--http", "off"], "there is neither"), (["--http", "off", "-o", "x.prf"], "there is neither"), (["--sample"], "no use for --watch")):
+            p = run(["--gdb", "off", "--for", "1ms", "--watch", *args], cwd=PROFEXAM)
+            self.assertEqual((p.returncode, p.stdout), (2, ""), args)
+            self.assertIn(words, p.stderr, args)
+        p = run(["--gdb", "off", "--for", "5ms", "--http", "off", "--watch", "--json", "--record", self.path("run.rec")], cwd=PROFEXAM)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertEqual(json.loads(p.stdout)["activations"], json.loads(run(["report", self.path("run.rec"), "--live", "--json"]).stdout)["functions"])
 
     def test_annotate__of_an_address__names_what_is_missing(self):
         url = self.viewed()
@@ -157,7 +221,7 @@ class Bridgeurl(Folder):
 
     def test_what_has_no_effect__is_refused(self):
         url = self.viewed()
-        for args, words in ((["report", url, "--elf", "x.elf"], "no use for --elf"), (["report", url, url], "no use for"), (["report", url, "--live"], "not every event"),
+        for args, words in ((["report", url, "--elf", "x.elf"], "no use for --elf"), (["report", url, url], "no use for"),
                             (["convert", url, "--from", "folded", "--to", "json"], "no use for --from")):
             p = run(args)
             self.assertEqual((p.returncode, p.stdout), (2, ""), args)
