@@ -12,6 +12,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/reg_use.h"
+#include "targets/sh4/trace/stub_time.h"
 #include "targets/sh4/trace/stubs.h"
 #include "tests/sh4_trace/rig.h"
 
@@ -274,9 +275,17 @@ static void reg_use__every_instruction__changes_only_what_it_says(void **state)
     rig_close(&r);
 }
 
+/* What stubs take is compared with those of the loop that calibrates. */
+static void times__of_calibrations_loop__are_as_they_are_taken_to_be(void **state)
+{
+    (void)state;
+    assert_int_equal(sh4_calibration_time(), SH4_CALIBRATION_TIME);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times__of_calibrations_loop__are_as_they_are_taken_to_be),
         cmocka_unit_test(stubs__sites_from_random_states__do_what_the_original_does),
         cmocka_unit_test(stubs__points_on_random_instructions__do_what_the_original_does),
         cmocka_unit_test(points__bad_places__are_refused_with_a_hint),

@@ -86,8 +86,11 @@ static void judge(const char *what, bool cached, const struct counts *is,
         fail_msg("instructions are exact");
     if (reported->doubtful)
         return;
-    if (distance(reported->c[0], truth[0]) > WITHIN * 2)
-        fail_msg("cycles are right within %d an event or marked doubtful", WITHIN);
+    uint64_t within = WITHIN * 2;
+    if (cached) /* by the pipeline; of a condition it is the mean of both ways */
+        within = 1;
+    if (distance(reported->c[0], truth[0]) > within)
+        fail_msg("cycles are right within %d or marked doubtful", (int)within);
 }
 
 /* n instructions: a loop of two, and what is left over. */

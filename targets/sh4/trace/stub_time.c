@@ -4,7 +4,7 @@
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/timing.h"
 
-enum { AROUND = 8 /* instructions before and behind: no result is awaited longer */ };
+enum { AROUND = 6 /* instructions before and behind: few results are awaited longer */ };
 
 void sh4_way_add(struct sh4_way *w, uint16_t op, bool taken)
 {
@@ -51,9 +51,8 @@ static int time_in_row(const struct sh4_way *a, const struct sh4_way *b, const s
     return (int)t.cycles;
 }
 
-/* Half of what the loop of calibration takes longer with its two stubs: that is in the residue. It
- * is `jsr @r1; nop; dt r4; bf` and `rts; nop`, of which a JMP and the RTS are displaced. */
-static int of_calibration(void)
+/* The loop is `jsr @r1; nop; dt r4; bf` and `rts; nop`. */
+int sh4_calibration_time(void)
 {
     const struct sh4_way call = { { 0x412B, 0x0009 }, 2, 1 },
                          back = { { 0x000B, 0x0009, 0x4410, 0x8BFB }, 4, 1 | 8 },
@@ -98,5 +97,5 @@ int sh4_stub_time(const struct sh4_sites *s, uint32_t addr, const struct sh4_way
     const struct sh4_way trap = { { SH4_TRACE_TRAP }, 1, 0 };
     int until = time_in_row(&above, &trap, NULL) - time_in_row(&trap, NULL, NULL),
         plain = time_in_row(&above, original, &behind) - until;
-    return time_in_row(stub, &behind, NULL) - plain - of_calibration();
+    return time_in_row(stub, &behind, NULL) - plain - SH4_CALIBRATION_TIME;
 }

@@ -167,6 +167,26 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
     return 0;
 }
 
+void sh4_stub_site_time(const struct sh4_sites *s, const struct sh4_site *site, bool big,
+                        struct sh4_stub *stub)
+{
+    struct sh4_way original = { .n = 0 }, instead = { .n = 0 };
+    bool leaves = false;
+    sh4_way_add(&original, site->opcode, true);
+    sh4_way_add(&original, site->slot, false);
+    for (size_t i = 0; !leaves && i + 4 <= stub->len; i += 2) {
+        uint16_t op = get16(stub->bytes + i, big);
+        leaves = (op & 0xF0FF) == OP_JMP || op == OP_RTS;
+        sh4_way_add(&instead, op, leaves);
+        if (leaves)
+            sh4_way_add(&instead, get16(stub->bytes + i + 2, big), false);
+    }
+    uint32_t to = 0;
+    if (site->has_target)
+        to = site->target;
+    stub->extra_cycles = (int8_t)sh4_stub_time(s, site->addr, &original, &instead, to);
+}
+
 bool sh4_slot_adds(uint16_t slot, int32_t *by)
 {
     *by = 0;

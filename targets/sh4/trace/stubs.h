@@ -41,6 +41,11 @@ struct sh4_stub {
  * Returns 0; -ERR_UNSUPPORTED with the reason for what cannot run elsewhere. */
 int sh4_stub_site(const struct sh4_site *site, bool big, struct sh4_stub *out, struct err *err);
 
+/* sh4_stub_site_time - how much longer the stub of a site takes, by the code around it:
+ * extra_cycles s   the program, of which site is */
+void sh4_stub_site_time(const struct sh4_sites *s, const struct sh4_site *site, bool big,
+                        struct sh4_stub *stub);
+
 /* sh4_slot_adds - what a delay slot adds to the stack pointer
  * by   the constant that it adds, which may be 0; 0 where it adds none
  * Returns false if what it adds is not a constant, or depends on FPSCR.SZ. */
