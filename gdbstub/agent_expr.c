@@ -91,7 +91,9 @@ static void push_value(struct machine *m, uint64_t value) { m->stack[m->depth++]
 static uint64_t shift_bits(uint8_t op, uint64_t a, uint64_t by)
 {
     bool negative = op == OP_RSH_SIGNED && a >> 63;
-    uint64_t fill = negative ? ~UINT64_C(0) : 0;
+    uint64_t fill = 0;
+    if (negative)
+        fill = ~UINT64_C(0);
     if (by > 63)
         return fill;
     if (op == OP_LSH)

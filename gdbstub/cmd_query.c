@@ -107,7 +107,9 @@ static const char *state_word(const struct stub *stub)
 {
     if (stub->gone)
         return "lost";
-    return stub_running(stub) ? "running" : "halted";
+    if (stub_running(stub))
+        return "running";
+    return "halted";
 }
 
 /* What is said of a thread beside its name. */
@@ -353,7 +355,9 @@ void cmd_xfer_threads(struct session *s, char *args, size_t len)
         reply_text(s, "E00");
         return;
     }
-    size_t n = session_has_program(s) ? threads_count(s) : 0;
+    size_t n = 0;
+    if (session_has_program(s))
+        n = threads_count(s);
     doc_add(&doc, "<?xml version=\"1.0\"?><threads>");
     for (size_t i = 0; i < n; i++)
         add_thread(&doc, s, i);

@@ -155,8 +155,12 @@ static void finish_call(struct session *s, int64_t result, int32_t error, bool i
         session_say(s, "\n");
     halt_event(stub, HALT_ON_OVER);
     if (stub->last_stop.reason == STOP_NONE) {
-        stub->last_stop.reason = interrupted ? STOP_REQUEST : STOP_STEP;
-        stub->last_stop.signal = interrupted ? 2 : 5;
+        stub->last_stop.reason = STOP_STEP;
+        if (interrupted)
+            stub->last_stop.reason = STOP_REQUEST;
+        stub->last_stop.signal = 5;
+        if (interrupted)
+            stub->last_stop.signal = 2;
     }
     for (struct session *each = stub->sessions; each; each = each->next)
         stop_reply_tell(each);

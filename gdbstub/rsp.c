@@ -29,7 +29,9 @@ static int opening_step(int state, uint8_t c)
         return c == '$' || c <= ' ' || c > '~' ? -1 : IN_BODY;
     if (hex_digit((char)c) < 0)
         return -1;
-    return state == IN_SUM ? IN_SUM + 1 : BETWEEN;
+    if (state == IN_SUM)
+        return IN_SUM + 1;
+    return BETWEEN;
 }
 
 enum rsp_opening rsp_opening(const uint8_t *p, size_t n)

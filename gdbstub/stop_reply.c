@@ -76,7 +76,9 @@ static enum session_event reply_event(const struct target_stop *stop)
     if (stop->reason == STOP_EXIT)
         return SESSION_ON_EXIT_REPLIED;
     bool own = stop->reason != STOP_REQUEST && stop->reason != STOP_RESET;
-    return own ? SESSION_ON_OWN_REPLIED : SESSION_ON_REPLIED;
+    if (own)
+        return SESSION_ON_OWN_REPLIED;
+    return SESSION_ON_REPLIED;
 }
 
 void stop_reply_send(struct session *s, bool news)

@@ -54,7 +54,9 @@ int stub_read_reg(struct stub *stub, unsigned n, struct err *err)
     int ret = stub->ops->read_reg(stub->t, n, stub->regs + stub->reg_offset[n], err);
     if (ret < 0 && ret != -ERR_NOT_FOUND)
         return err_prefix(err, ret, stub->ops->regs[n].name);
-    stub->reg_state[n] = ret < 0 ? REG_ABSENT : REG_VALID;
+    stub->reg_state[n] = REG_VALID;
+    if (ret < 0)
+        stub->reg_state[n] = REG_ABSENT;
     return 0;
 }
 

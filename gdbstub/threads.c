@@ -122,7 +122,9 @@ void threads_go(struct session *s, bool steps, unsigned alone)
     struct threads *th = &s->stub->threads;
     if (steps && s->stub->cfg.tasks)
         look_for_tasks(s->stub, false);
-    th->stepped = steps ? th->running : 0;
+    th->stepped = 0;
+    if (steps)
+        th->stepped = th->running;
     s->alone = alone;
 }
 

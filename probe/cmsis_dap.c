@@ -292,7 +292,9 @@ static void look_inside(struct adapter *row)
     if (adapter_usb(row, &dev, &row->problem) == 0 && dap_start(d, &dev, &row->problem) == 0) {
         size_t used = strlen(row->note);
         snprintf(row->firmware, sizeof row->firmware, "%s", d->firmware);
-        row->can = d->can & DAP_CAN_JTAG ? ADAPTER_JTAG : 0;
+        row->can = 0;
+        if (d->can & DAP_CAN_JTAG)
+            row->can = ADAPTER_JTAG;
         snprintf(row->note + used, sizeof row->note - used, "%s, %zu bytes x %u",
                  text_if(!row->can, ", SWD only"), d->lim.packet, d->depth);
     }

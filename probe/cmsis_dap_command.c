@@ -18,7 +18,9 @@ enum {
 unsigned dap_usual_ms(const struct dap *d)
 {
     unsigned its_own = EITHER(d->quirk->timeout_ms, (unsigned)ANSWER_MS);
-    return d->timeout_ms ? d->timeout_ms : its_own;
+    if (d->timeout_ms)
+        return d->timeout_ms;
+    return its_own;
 }
 
 unsigned dap_deadline_ms(const struct dap *d, uint64_t clocks)
@@ -60,7 +62,9 @@ static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *an
 {
     uint8_t wrapped[64] = { DAP_EXECUTE, 1 }, *in = d->packet[0].in;
     bool wrap = d->can & DAP_CAN_ATOMIC && d->odd && len + 2 <= sizeof wrapped;
-    size_t head = wrap ? 2 : 0;
+    size_t head = 0;
+    if (wrap)
+        head = 2;
     memcpy(wrapped + 2, req, len);
     int n = ask_once(d, wrap ? wrapped : req, len + head, in, ms, err);
     d->odd = !d->odd;

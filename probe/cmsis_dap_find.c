@@ -45,7 +45,9 @@ static const struct usb_interface *choose_interface(const struct usb_info *dev,
         if (!any)
             any = itf;
     }
-    return unnamed ? unnamed : any;
+    if (unnamed)
+        return unnamed;
+    return any;
 }
 
 static const struct usb_interface *choose_hid(const struct usb_info *dev)

@@ -23,7 +23,9 @@ struct packer {
 
 static unsigned clocks_of(uint8_t info)
 {
-    return info & CLOCKS_MASK ? info & CLOCKS_MASK : MAX_CLOCKS;
+    if (info & CLOCKS_MASK)
+        return info & CLOCKS_MASK;
+    return MAX_CLOCKS;
 }
 static size_t bytes_of(unsigned clocks) { return (clocks + 7) / 8; }
 
@@ -31,7 +33,9 @@ static size_t bytes_of(unsigned clocks) { return (clocks + 7) / 8; }
 static unsigned run_length(const struct jtag_chunk *c, uint32_t at)
 {
     uint32_t most = MIN(c->nbits - at, (uint32_t)MAX_CLOCKS), n = 0;
-    uint64_t flip = bits_get(c->tms, at, 1) ? ~(uint64_t)0 : 0;
+    uint64_t flip = 0;
+    if (bits_get(c->tms, at, 1))
+        flip = ~(uint64_t)0;
     while (n < most) {
         uint32_t k = MIN(most - n, 56u);
         uint64_t differs = (bits_get(c->tms, at + n, k) ^ flip) & (((uint64_t)1 << k) - 1);
@@ -201,7 +205,9 @@ int dap_unpack(const struct dap_request *r, const uint8_t *answer, size_t len, b
                uint8_t *tdo, struct err *err)
 {
     bool wrapped = r->buf[0] == DAP_EXECUTE;
-    size_t head = wrapped ? 2 : 0;
+    size_t head = 0;
+    if (wrapped)
+        head = 2;
     if (len == 1 && answer[0] == DAP_UNKNOWN)
         return refuse_answer(err);
     if (len < head + 2 || answer[0] != r->buf[0] ||
@@ -240,7 +246,9 @@ size_t dap_report_bytes(const uint8_t *d, size_t len)
     uint32_t size = 0, count = 0;
     uint64_t bits = 0;
     for (size_t at = 0; at < len;) {
-        unsigned n = d[at] & 3 ? 1u << ((d[at] & 3) - 1) : 0;
+        unsigned n = 0;
+        if (d[at] & 3)
+            n = 1u << ((d[at] & 3) - 1);
         uint32_t v = 0;
         if (d[at] == LONG_ITEM || at + 1 + n > len)
             return 0;
@@ -255,5 +263,7 @@ size_t dap_report_bytes(const uint8_t *d, size_t len)
         }
         at += 1 + n;
     }
-    return bits / 8 <= DAP_MAX_PACKET ? (size_t)(bits / 8) : 0;
+    if (bits / 8 <= DAP_MAX_PACKET)
+        return (size_t)(bits / 8);
+    return 0;
 }

@@ -87,7 +87,9 @@ static int identify_probe(struct dap *d, struct err *err)
  * always there. */
 static void set_limits(struct dap *d)
 {
-    size_t most = d->link->t->reports ? d->link->packet : DAP_MAX_PACKET;
+    size_t most = DAP_MAX_PACKET;
+    if (d->link->t->reports)
+        most = d->link->packet;
     d->link->packet = d->size < 16 ? MIN(most, (size_t)DAP_MIN_PACKET) : MIN((size_t)d->size, most);
     if (d->link->t->reports)
         d->link->packet = most; /* reports have one length, whatever the firmware says */

@@ -35,7 +35,9 @@ static struct hid_link *hid_of(struct dap_link *l)
 static const char *node_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    if (slash)
+        return slash + 1;
+    return path;
 }
 
 /* The directory of a node's HID device in sysfs goes through its place on the bus:
@@ -72,7 +74,9 @@ static int rank_device(const struct hid_device_info *i, const struct usb_info *d
         return 3;
     if (i->interface_number == interface)
         return 2;
-    return i->interface_number < 0 ? 1 : 0; /* the kernel does not report it */
+    if (i->interface_number < 0)
+        return 1;
+    return 0; /* the kernel does not report it */
 }
 
 static bool find_node(const struct usb_info *dev, uint8_t interface, char *path, size_t cap)
@@ -105,7 +109,9 @@ static size_t report_size(const char *path, const struct usb_info *dev)
     n = dap_report_bytes(d, n);
     if (n == 0)
         n = dap_quirks(dev)->report;
-    return n ? n : DAP_MIN_PACKET;
+    if (n)
+        return n;
+    return DAP_MIN_PACKET;
 }
 
 static void hid_link_close(struct dap_link *l)

@@ -330,7 +330,9 @@ static int describe_layout(const struct usb_info *dev, char channel, struct adap
         snprintf(row->note, sizeof row->note, "%s has its JTAG on channel %c", l->name, l->channel);
     else
         snprintf(row->note, sizeof row->note, "layout %s", l->name);
-    row->can = chip && (!l->channel || l->channel == channel) ? ADAPTER_JTAG : 0;
+    row->can = 0;
+    if (chip && (!l->channel || l->channel == channel))
+        row->can = ADAPTER_JTAG;
     /* a chip with its maker's ids: serial ports have them, too, and their peers drive our TDI and
      * TMS */
     row->doubtful = !l->channel;

@@ -115,10 +115,9 @@ static int explain_late(struct ftdi *f, struct err *err)
             *err = why;
         return ret;
     }
-    const char *hint =
-        f->adaptive
-            ? "adaptive clocking needs RTCK at GPIOL3: does it toggle? else leave adaptive=on out"
-            : "unplug the adapter, plug it in again";
+    const char *hint = "unplug the adapter, plug it in again";
+    if (f->adaptive)
+        hint = "adaptive clocking needs RTCK at GPIOL3: does it toggle? else leave adaptive=on out";
     return err_set(err, ERR_TIMEOUT, hint, "the chip does not answer");
 }
 
@@ -350,7 +349,9 @@ static int bring_up(struct ftdi *f, const struct usb_info *dev, struct err *err)
 
 static unsigned channel_of(const struct ftdi *f)
 {
-    return f->row.channel[0] ? (unsigned)(f->row.channel[0] - 'A') : 0;
+    if (f->row.channel[0])
+        return (unsigned)(f->row.channel[0] - 'A');
+    return 0;
 }
 
 static int find_endpoints(struct ftdi *f, const struct usb_info *dev, struct err *err)

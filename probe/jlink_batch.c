@@ -87,7 +87,9 @@ static int finish_batch(struct jlink *j, struct jlink_batch *b, struct err *err)
         return ret;
     if ((ret = fetch_reply(j, b, err)) < 0)
         return ret;
-    unsigned status = b->command == JLINK_HW_JTAG3 ? b->in[b->want - 1] : JLINK_STATUS_OK;
+    unsigned status = JLINK_STATUS_OK;
+    if (b->command == JLINK_HW_JTAG3)
+        status = b->in[b->want - 1];
     if (status == JLINK_STATUS_OK)
         return 0;
     return status_error(j, status, err);

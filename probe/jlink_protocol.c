@@ -62,7 +62,9 @@ uint32_t jlink_batch_bits(uint32_t memory, unsigned max_packet, uint32_t tck_hz)
 
 uint32_t jlink_speed(uint32_t base_hz, unsigned min_div, uint32_t hz, uint16_t *khz)
 {
-    uint32_t most = base_hz ? base_hz / MAX(min_div, 1u) : UNKNOWN_MAX_HZ;
+    uint32_t most = UNKNOWN_MAX_HZ;
+    if (base_hz)
+        most = base_hz / MAX(min_div, 1u);
     uint32_t asked = MAX(MIN(hz, most) / 1000, 1u);
     *khz = (uint16_t)MIN(asked, 0xFFFEu); /* 0xFFFF is adaptive */
     if (!base_hz)
@@ -86,7 +88,9 @@ void jlink_registration(uint8_t out[14], bool on, uint16_t handle)
 {
     memset(out, 0, 14); /* process, host, and kind of connection: nothing that a probe would need */
     out[0] = JLINK_REGISTER;
-    out[1] = on ? REGISTER : UNREGISTER;
+    out[1] = UNREGISTER;
+    if (on)
+        out[1] = REGISTER;
     put_le16(out + 12, handle);
 }
 

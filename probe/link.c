@@ -55,7 +55,9 @@ static int pin_power(get_pins_fn *get_pins, struct probe *p, unsigned vtref, str
         return ret;
     if (!(known & vtref))
         return LINK_POWER_UNKNOWN;
-    return value & vtref ? LINK_POWER_ON : LINK_POWER_OFF;
+    if (value & vtref)
+        return LINK_POWER_ON;
+    return LINK_POWER_OFF;
 }
 
 int link_power(struct probe *p, unsigned *mv, struct err *err)
@@ -74,7 +76,9 @@ int link_power(struct probe *p, unsigned *mv, struct err *err)
         ret = pin_power(pins.get_pins, p, pins.vtref, &why);
     if (ret < 0 && ret != -ERR_UNSUPPORTED && err)
         *err = why;
-    return ret == -ERR_UNSUPPORTED ? LINK_POWER_UNKNOWN : ret;
+    if (ret == -ERR_UNSUPPORTED)
+        return LINK_POWER_UNKNOWN;
+    return ret;
 }
 
 int link_reset(struct probe *p, struct err *err)

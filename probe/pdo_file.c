@@ -82,7 +82,9 @@ static enum pdo_form by_first_bytes(const uint8_t head[2])
 {
     if (!memcmp(head, "PK", 2))
         return PDO_FORM_SR;
-    return head[0] == '$' ? PDO_FORM_VCD : PDO_FORM_AUTO;
+    if (head[0] == '$')
+        return PDO_FORM_VCD;
+    return PDO_FORM_AUTO;
 }
 
 static int find_form(struct pdo_file *f, const struct pdo_file_config *cfg, struct err *err)
@@ -328,7 +330,12 @@ int pdo_file_read(struct pdo_file *f, pdo_edge *out, size_t cap, struct err *err
     return err_prefix(err, ret, f->path);
 }
 
-uint64_t pdo_file_seen(const struct pdo_file *f) { return f->ended ? UINT64_MAX : f->seen; }
+uint64_t pdo_file_seen(const struct pdo_file *f)
+{
+    if (f->ended)
+        return UINT64_MAX;
+    return f->seen;
+}
 uint64_t pdo_file_bytes(const struct pdo_file *f) { return f->bytes; }
 
 /* ---- as a probe: --pdo file:PATH[,form=,pdo=,pdoclk=,rate=,unit=] ---- */

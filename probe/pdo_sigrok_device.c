@@ -127,7 +127,9 @@ static int find_device(struct sigrok_probe *p, struct err *err)
                        "sigrok: its driver '%s' does not start", p->spec.driver);
     GSList *found = scan_driver(&p->api, driver, p->spec.conn);
     unsigned n = p->api.g_slist_length(found);
-    p->device = n ? found->data : NULL;
+    p->device = NULL;
+    if (n)
+        p->device = found->data;
     p->api.g_slist_free(found);
     if (!n)
         return err_set(err, ERR_NOT_FOUND,
@@ -249,7 +251,9 @@ static void rates_text(struct sigrok_probe *p, char *out, size_t cap)
         hz = p->api.g_variant_get_fixed_array(list, &n, sizeof *hz);
     size_t at = 0;
     gsize end = range ? MIN(n, 2u) : n, first = range || n <= 12 ? 0 : n - 12;
-    const char *between = range ? " to " : ", ";
+    const char *between = ", ";
+    if (range)
+        between = " to ";
     for (gsize k = first; k < end && at < cap; k++)
         at += (size_t)snprintf(out + at, cap - at, "%s%gM", text_if(at, between),
                                (double)hz[k] / 1e6);

@@ -81,7 +81,9 @@ static int open_row(const struct adapter *a, const char *options, const struct p
 static int id_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct usb_id *id = ctx;
-    uint16_t *to = !strcmp(name, "vid") ? &id->vid : NULL;
+    uint16_t *to = NULL;
+    if (!strcmp(name, "vid"))
+        to = &id->vid;
     if (!strcmp(name, "pid"))
         to = &id->pid;
     const char *end = value;

@@ -64,7 +64,9 @@ static int flush_drive(struct sim_bdc_probe *s, struct err *err)
 static void send_byte(struct sim_bdc_probe *s, uint8_t v)
 {
     for (unsigned k = 8; k-- > 0;) {
-        unsigned low = v >> k & 1 ? ONE_LOW_CYCLES : ZERO_LOW_CYCLES;
+        unsigned low = ZERO_LOW_CYCLES;
+        if (v >> k & 1)
+            low = ONE_LOW_CYCLES;
         add_drive(s, BKGD_LOW, low);
         add_drive(s, BKGD_HIGH, BDC_BIT_CYCLES - low);
     }

@@ -57,7 +57,9 @@ static bool is_nothing(ssize_t n)
 static uint64_t deadline_of(uint64_t max_ns)
 {
     uint64_t now = host_ns();
-    return max_ns > UINT64_MAX - now ? UINT64_MAX : now + max_ns;
+    if (max_ns > UINT64_MAX - now)
+        return UINT64_MAX;
+    return now + max_ns;
 }
 
 int stream_fd_read(struct stream_fd *s, const char *name, uint8_t *buf, size_t cap, uint64_t max_ns,

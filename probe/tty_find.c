@@ -100,7 +100,9 @@ int tty_find(const char *sysfs, struct tty_info *out, size_t cap)
 static const char *interface_of(const char *place)
 {
     const char *colon = strchr(place, ':');
-    return colon ? colon + 1 : "";
+    if (colon)
+        return colon + 1;
+    return "";
 }
 
 int tty_again(const struct tty_info *list, int n, const struct tty_info *was)

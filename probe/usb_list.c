@@ -123,7 +123,9 @@ static void fill_info(libusb_device *d, const struct libusb_device_descriptor *d
                             .bcd_device = desc->bcdDevice,
                             .bus = libusb_get_bus_number(d),
                             .address = libusb_get_device_address(d) };
-    u->speed = speed >= 0 && (size_t)speed < ARRAY_LEN(speeds) ? speeds[speed] : USB_SPEED_UNKNOWN;
+    u->speed = USB_SPEED_UNKNOWN;
+    if (speed >= 0 && (size_t)speed < ARRAY_LEN(speeds))
+        u->speed = speeds[speed];
     fill_path(d, u);
     fill_strings(d, desc, u);
     fill_interfaces(d, u);
@@ -226,7 +228,9 @@ int usb_open_handle(libusb_context *ctx, const struct usb_info *dev, libusb_devi
 {
     libusb_device **all;
     ssize_t n = libusb_get_device_list(ctx, &all);
-    int rc = n < 0 ? (int)n : LIBUSB_ERROR_NO_DEVICE;
+    int rc = LIBUSB_ERROR_NO_DEVICE;
+    if (n < 0)
+        rc = (int)n;
     for (ssize_t i = 0; i < n; i++)
         if (is_same(all[i], dev))
             rc = libusb_open(all[i], out);

@@ -274,7 +274,9 @@ static int usbdm_execute(struct probe *p, struct bdc_op *ops, size_t n, bool sto
         if (ret != USBDM_RC_OK && !silent)
             return err_prefix(
                 err, usbdm_describe((unsigned)ret, u->out[1] & (uint8_t)~USBDM_MARK, err), p->name);
-        ops[k].outcome = silent ? BDC_NO_ACK : BDC_OK;
+        ops[k].outcome = BDC_OK;
+        if (silent)
+            ops[k].outcome = BDC_NO_ACK;
         ops[k].at_ns = host_now_ns(p);
         if (silent)
             return (int)k + 1;

@@ -22,17 +22,23 @@ static const struct {
 
 const char *coverage_cause_text(enum coverage_cause cause)
 {
-    return (unsigned)cause < COVERAGE_NCAUSES ? causes[cause].text : "?";
+    if ((unsigned)cause < COVERAGE_NCAUSES)
+        return causes[cause].text;
+    return "?";
 }
 
 const char *coverage_cause_name(enum coverage_cause cause)
 {
-    return (unsigned)cause < COVERAGE_NCAUSES ? causes[cause].name : "?";
+    if ((unsigned)cause < COVERAGE_NCAUSES)
+        return causes[cause].name;
+    return "?";
 }
 
 const char *coverage_kind_name(enum coverage_kind kind)
 {
     static const char *const names[COVERAGE_NKINDS] = { "call", "return", "jump", "code",
                                                         "lost", "away",   "blind" };
-    return (unsigned)kind < COVERAGE_NKINDS ? names[kind] : "?";
+    if ((unsigned)kind < COVERAGE_NKINDS)
+        return names[kind];
+    return "?";
 }

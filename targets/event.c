@@ -9,5 +9,7 @@ const char *event_cause_name(unsigned cause)
         [EVENT_CAUSE_RESUMED] = "resumed", [EVENT_CAUSE_FILTER] = "filter",
         [EVENT_CAUSE_RESET] = "reset",
     };
-    return cause < EVENT_NCAUSES ? names[cause] : names[EVENT_CAUSE_NONE];
+    if (cause < EVENT_NCAUSES)
+        return names[cause];
+    return names[EVENT_CAUSE_NONE];
 }

@@ -75,7 +75,9 @@ static const struct span *span_at(const struct maker *m, uint64_t addr)
 static uint8_t *flags_at(const struct maker *m, uint64_t addr)
 {
     const struct span *s = span_at(m, addr);
-    return s ? &s->flags[addr - s->low] : NULL;
+    if (s)
+        return &s->flags[addr - s->low];
+    return NULL;
 }
 
 static bool decode_any(const struct maker *m, uint64_t pc, struct insn *i)
@@ -132,7 +134,9 @@ static void call_through_register(const struct maker *m, uint64_t pc, struct exi
 {
     find_ways(m, pc, x);
     x->has_callee = x->nways == 1;
-    x->callee = x->has_callee ? x->way[0].to : 0;
+    x->callee = 0;
+    if (x->has_callee)
+        x->callee = x->way[0].to;
     x->nways = 0;
 }
 

@@ -31,8 +31,12 @@ static inline unsigned digit_or_bit8(uint8_t c)
 {
     unsigned digit = (uint8_t)(c - '0');
     unsigned letter = (uint8_t)((c | 0x20) - 'a');
-    unsigned from_letter = letter < 6 ? letter + 10 : 0x100;
-    return digit < 10 ? digit : from_letter;
+    unsigned from_letter = 0x100;
+    if (letter < 6)
+        from_letter = letter + 10;
+    if (digit < 10)
+        return digit;
+    return from_letter;
 }
 
 bool hex_decode(uint8_t *out, const char *in, size_t n)

@@ -11,7 +11,9 @@ static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 static size_t mapped_bytes(size_t bytes, size_t page)
 {
     bool fits = bytes <= SIZE_MAX - 3 * page;
-    return fits ? (bytes + page - 1) / page * page + 2 * page : 0;
+    if (fits)
+        return (bytes + page - 1) / page * page + 2 * page;
+    return 0;
 }
 
 void *pages_new(size_t bytes)

@@ -34,7 +34,9 @@ static size_t utf8_length(const unsigned char *s, size_t n)
             return 0;
     bool wrong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
                  (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
-    return wrong ? 0 : len;
+    if (wrong)
+        return 0;
+    return len;
 }
 
 /* C0 and DEL; C1: U+0080 to U+009F. Source: ECMA-48. U+200E, U+200F, U+202A to U+202E, U+2066 to

@@ -27,7 +27,9 @@ static uint32_t saved_word(const void *ctx, const char *name)
 {
     const struct tasks *t = ctx;
     int at = word_of_register(t->layout[0].saved, name);
-    return at < 0 ? 0 : t->saved.word[at];
+    if (at < 0)
+        return 0;
+    return t->saved.word[at];
 }
 
 /* A thread that was interrupted in the code of a profile has registers of that, and a PC that no
@@ -63,7 +65,9 @@ int tasks_saved(struct tasks *t, const struct tasks_memory *m, const struct task
     int ret = 1;
     if (t->saved.block != k->block)
         ret = tasks_words(m, k->block + l->context, t->saved.word, saved_words(l->saved), err);
-    t->saved.block = ret > 0 ? k->block : 0;
+    t->saved.block = 0;
+    if (ret > 0)
+        t->saved.block = k->block;
     if (ret <= 0 || !is_in_program(t->im, saved_word(t, "pc")) ||
         (t->os->holds && !t->os->holds(name, saved_word, t)))
         return MIN(ret, 0);

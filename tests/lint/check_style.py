@@ -14,7 +14,7 @@ import sys
 FOLDERS = ("probe", "targets", "gdbstub", "profiler")
 # ?: per 100 functions at most: a little above what was reached. A file counts for the longest of these names that it lies in.
 CONDITIONALS = {
-    "probe": 24, "gdbstub": 16, "targets": 19, "targets/sim": 22, "targets/sh4": 29, "targets/s12z": 30,
+    "probe": 20, "gdbstub": 13, "targets": 8, "targets/sim": 16, "targets/sh4": 24, "targets/s12z": 22,
     "profiler": 30, "profiler/core": 25, "profiler/feed": 23,
 }
 FEW_FUNCTIONS = 5  # a file with fewer is not among the worst by its functions

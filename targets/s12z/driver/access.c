@@ -28,7 +28,9 @@ static uint32_t number_of(const struct work *w, unsigned reg, bool is_signed)
 {
     unsigned unused = 32 - 8 * s12z_reg_bytes((enum s12z_reg)reg);
     uint32_t v = w->reg[bdc_number(reg)];
-    return is_signed ? (uint32_t)((int32_t)(v << unused) >> unused) : v;
+    if (is_signed)
+        return (uint32_t)((int32_t)(v << unused) >> unused);
+    return v;
 }
 
 /* X, Y, S, adjusted before or after by the operand's size. */
@@ -40,7 +42,9 @@ static uint32_t base_of(struct work *w, const struct s12z_operand *o)
     if (o->adjust == S12Z_PLAIN)
         return before;
     *r = (down ? before - o->bytes : before + o->bytes) & ADDRESS;
-    return first ? *r : before;
+    if (first)
+        return *r;
+    return before;
 }
 
 static void add_access(struct work *w, uint32_t addr, unsigned bytes, enum role role)
@@ -82,8 +86,14 @@ static enum role role_of(const struct s12z_insn *i, unsigned k)
     case S12Z_OP_JSR: return NOTHING;
     case S12Z_OP_CLR: return WRITES;
     case S12Z_OP_ST:
-    case S12Z_OP_MOV: return k == 1 ? WRITES : READS;
-    case S12Z_OP_BFEXT: return k == 0 ? WRITES : READS;
+    case S12Z_OP_MOV:
+        if (k == 1)
+            return WRITES;
+        return READS;
+    case S12Z_OP_BFEXT:
+        if (k == 0)
+            return WRITES;
+        return READS;
     case S12Z_OP_INC:
     case S12Z_OP_DEC:
     case S12Z_OP_COM:
@@ -94,7 +104,10 @@ static enum role role_of(const struct s12z_insn *i, unsigned k)
     case S12Z_OP_BCLR:
     case S12Z_OP_BTGL:
     case S12Z_OP_BFINS:
-    case S12Z_OP_DB: return k == 0 ? CHANGES : READS;
+    case S12Z_OP_DB:
+        if (k == 0)
+            return CHANGES;
+        return READS;
     case S12Z_OP_LSR:
     case S12Z_OP_LSL:
     case S12Z_OP_ASR:

@@ -53,7 +53,9 @@ static enum dealing_round round_of(const struct s12z_hard *h)
 {
     if (s12z_needs_pair(h))
         return PAIRS;
-    return h->has_data ? VALUES : THE_REST;
+    if (h->has_data)
+        return VALUES;
+    return THE_REST;
 }
 
 /* Gives the comparators that the profile leaves to everything in hard[]: pairs first, then values,
@@ -173,5 +175,7 @@ const struct s12z_hard *s12z_code_break_at(const struct s12z_target *t, uint32_t
 unsigned s12z_watch_split(uint32_t addr, unsigned len)
 {
     unsigned room = 4 - (addr & 3);
-    return len > room ? room : 0;
+    if (len > room)
+        return room;
+    return 0;
 }

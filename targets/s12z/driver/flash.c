@@ -469,7 +469,9 @@ int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, s
     int ret = -(int)why.code;
     if (a)
         ret = check_security(t, addr, buf, len, &why);
-    uint32_t at = a ? (uint32_t)addr - a->start : 0;
+    uint32_t at = 0;
+    if (a)
+        at = (uint32_t)addr - a->start;
     if (ret == 0)
         ret = erase_forgotten(t, a, at, len, &why);
     for (uint32_t k = 0; ret == 0 && k < len; k++) {

@@ -60,7 +60,9 @@ int s12z_identify(struct s12z_target *t, struct err *err)
     t->part.id = be32(id);
     t->part.full_dbg = c && profile;
     t->part.same = true;
-    t->ops.trace = t->part.full_dbg && t->tracing ? t->tracing->ops : NULL;
+    t->ops.trace = NULL;
+    if (t->part.full_dbg && t->tracing)
+        t->ops.trace = t->tracing->ops;
     t->part.known = true;
     log_msg(t->probe->log, LOG_TARGET, "%s: PARTID %08X, DBG %s", t->probe->name, t->part.id,
             s12z_trace_ability(t));

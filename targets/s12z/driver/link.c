@@ -348,7 +348,9 @@ static int after_long_ack(struct s12z_target *t, const struct bdc_op *op, struct
     uint16_t csr = t->link.csr;
     if (t->link.doubt && !(csr & CSR_ERRORS)) { /* an overrun: the ops after it were not done */
         err_set(err, ERR_PROTOCOL, "try again", "the command overran (OVRUN)");
-        return is_repeatable(op) ? 1 : -ERR_PROTOCOL;
+        if (is_repeatable(op))
+            return 1;
+        return -ERR_PROTOCOL;
     }
     if (t->link.resets != resets)
         return is_halted_class(op)
@@ -391,7 +393,9 @@ static int after_no_ack(struct s12z_target *t, const struct bdc_op *op, struct e
     err_set(err, ERR_TIMEOUT,
             "try again; is the program changing the clock? monitor bdc shows the speed",
             "%s: no answer (no ACK)", op_text(op, what));
-    return is_repeatable(op) ? 1 : -ERR_TIMEOUT;
+    if (is_repeatable(op))
+        return 1;
+    return -ERR_TIMEOUT;
 }
 
 /* How many bytes an op receives. */
@@ -400,7 +404,9 @@ static size_t received_bytes(const struct bdc_op *op)
     struct bdc_shape shape;
     if (op->kind != BDC_COMMAND)
         return op->len;
-    return bdc_shape(op->opcode, &shape) == 0 ? shape.rx_bytes : 0;
+    if (bdc_shape(op->opcode, &shape) == 0)
+        return shape.rx_bytes;
+    return 0;
 }
 
 /* Nothing but ones: an idle line. A host at another clock gets its ACKs, and reads that. */
@@ -439,7 +445,9 @@ static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, 
             return ret;
         return execute_looking(t, ops, 1, err);
     }
-    ops[n - 1].outcome = failed ? BDC_LONG_ACK : BDC_OK;
+    ops[n - 1].outcome = BDC_OK;
+    if (failed)
+        ops[n - 1].outcome = BDC_LONG_ACK;
     if (is_absurd(csr))
         ops[n - 1].outcome = BDC_NO_ACK;
     return (int)n;

@@ -109,7 +109,9 @@ static const char *access_text(uint8_t ctl)
 {
     if (!REG_GET(ctl, S12Z_DBGXCTL_RWE))
         return "access";
-    return REG_GET(ctl, S12Z_DBGXCTL_RW) ? "read" : "write";
+    if (REG_GET(ctl, S12Z_DBGXCTL_RW))
+        return "read";
+    return "write";
 }
 
 static int show_comparator(struct s12z_target *t, unsigned n, const struct text_sink *out,
@@ -154,7 +156,9 @@ static const char *trace_text(uint8_t tcrh)
                                            [S12Z_TRANGE_C_TO_D] =
                                                "traces accesses from C to D (Detail)" };
     const char *mode = modes[REG_GET(tcrh, S12Z_DBGTCRH_TRCMOD)];
-    return mode ? mode : ranges[REG_GET(tcrh, S12Z_DBGTCRH_TRANGE)];
+    if (mode)
+        return mode;
+    return ranges[REG_GET(tcrh, S12Z_DBGTCRH_TRANGE)];
 }
 
 /* What a match does; c1: DBGC1. */

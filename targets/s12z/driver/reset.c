@@ -145,7 +145,9 @@ static int measure_and_reset(struct s12z_target *t, struct err *err)
     if (ret < 0)
         return ret;
     ret = s12z_reset_halted(t, err);
-    t->link.fast_hz = ret == 0 ? fast : 0;
+    t->link.fast_hz = 0;
+    if (ret == 0)
+        t->link.fast_hz = fast;
     return ret;
 }
 

@@ -254,7 +254,9 @@ static enum stop_reason find_range_end(struct s12z_target *t, uint32_t pc, bool 
         return STOP_HWBREAK;
     if (pc < t->run.range_lo || pc >= t->run.range_hi)
         return STOP_STEP;
-    return asked ? STOP_REQUEST : STOP_NONE;
+    if (asked)
+        return STOP_REQUEST;
+    return STOP_NONE;
 }
 
 /* Steps inside [range_lo, range_hi) until `end`. As poll(). */

@@ -37,7 +37,9 @@ static int expect_accesses(struct s12z_target *t, struct step_accesses *a, struc
         avail--; /* near the end of a memory */
     if (ret == 0 && s12z_decode(code, avail, pc, &i) > 0)
         a->n = MAX(s12z_accesses(&i, pc, t->regs.value, read_pointer, t, a->at), 0);
-    return s12z_state(t) == TARGET_GONE ? -ERR_NO_TARGET : ret;
+    if (s12z_state(t) == TARGET_GONE)
+        return -ERR_NO_TARGET;
+    return ret;
 }
 
 /* After the step. A stack deeper by a frame is an interrupt that came along. */

@@ -10,7 +10,9 @@ void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal)
     memset(&t->run.stop, 0, sizeof t->run.stop);
     t->run.stop.reason = reason;
     t->run.stop.signal = signal;
-    t->run.stop.pc = t->regs.valid >> S12Z_REG_PC & 1 ? t->regs.value[S12Z_REG_PC] : 0;
+    t->run.stop.pc = 0;
+    if (t->regs.valid >> S12Z_REG_PC & 1)
+        t->run.stop.pc = t->regs.value[S12Z_REG_PC];
 }
 
 /* BGND halts behind itself, and its own address is to be shown. That is not certain for silicon
@@ -58,7 +60,9 @@ static int get_program_byte(struct s12z_target *t, uint32_t addr)
         if (s12z_read_raw(t, first, 0, have, n, NULL) < 0)
             return -1;
         have[addr - first] = want[addr - first];
-        return memcmp(have, want, n) ? -1 : want[addr - first];
+        if (memcmp(have, want, n))
+            return -1;
+        return want[addr - first];
     }
     return -1;
 }

@@ -291,7 +291,9 @@ int s12z_driver_open(struct probe *p, const struct s12z_options *opt,
     t->ops = table;
     t->ops.name = chip->name;
     t->tracing = tracing;
-    t->ops.trace = tracing ? tracing->ops : NULL;
+    t->ops.trace = NULL;
+    if (tracing)
+        t->ops.trace = tracing->ops;
     t->base.ops = &t->ops;
     t->base.big_endian = true;
     t->probe = p;

@@ -27,7 +27,9 @@ size_t s12z_insn_text(const uint8_t *code, size_t avail, uint64_t pc, bool big_e
     *out = (struct insn){ .bytes = (unsigned)n, .flow = (enum insn_flow)flows[i.flow] };
     out->has_target =
         i.flow == S12Z_FLOW_BRANCH || i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL;
-    out->target = out->has_target ? i.target : 0;
+    out->target = 0;
+    if (out->has_target)
+        out->target = i.target;
     s12z_format(&i, (uint32_t)pc, out->text, sizeof out->text);
     return (size_t)n;
 }

@@ -146,12 +146,19 @@ static void bit_operand(struct operand_cursor *c, struct s12z_insn *i)
     add_operand(i, operand_of_value((int32_t)number, 1));
 }
 
-static enum s12z_reg x_or_y(unsigned code) { return code & 1 ? S12Z_Y : S12Z_X; }
+static enum s12z_reg x_or_y(unsigned code)
+{
+    if (code & 1)
+        return S12Z_Y;
+    return S12Z_X;
+}
 
 static void decode_loop(struct operand_cursor *c, uint32_t pc, struct s12z_insn *i)
 {
     unsigned lb = operand_take(c, 1);
-    i->op = lb & 0x80 ? S12Z_OP_DB : S12Z_OP_TB;
+    i->op = S12Z_OP_TB;
+    if (lb & 0x80)
+        i->op = S12Z_OP_DB;
     i->cond = lb >> 4 & 7;
     if (!(lb & 0x08))
         add_operand(i, operand_of_register(lb & 7));
@@ -167,7 +174,9 @@ static void decode_loop(struct operand_cursor *c, uint32_t pc, struct s12z_insn 
 static void push_pull(struct operand_cursor *c, struct s12z_insn *i)
 {
     unsigned b = operand_take(c, 1), six = b & 0x3F;
-    i->op = b & 0x80 ? S12Z_OP_PUL : S12Z_OP_PSH;
+    i->op = S12Z_OP_PSH;
+    if (b & 0x80)
+        i->op = S12Z_OP_PUL;
     /* no register named: all of them, or with bit 6 the 16-bit ones, D2-D5 */
     if (b & 0x40)
         i->mask = (uint16_t)EITHER(six, 0x0F0);
@@ -264,7 +273,9 @@ static void bit_field(struct operand_cursor *c, unsigned opcode, struct s12z_ins
     bool opr = bb & 0x40, opr_first = opr && bb & 0x10;
     struct s12z_operand field = operand_of_register(bb & 3);
     struct s12z_operand reg = operand_of_register(opcode & 7), other;
-    i->op = bb & 0x80 ? S12Z_OP_BFINS : S12Z_OP_BFEXT;
+    i->op = S12Z_OP_BFEXT;
+    if (bb & 0x80)
+        i->op = S12Z_OP_BFINS;
     if (bb & 0x20) {
         unsigned i1 = operand_take(c, 1);
         field = operand_of_value((int32_t)(((bb & 3) << 3 | i1 >> 5) << 5 | (i1 & 0x1F)), 2);
@@ -323,7 +334,10 @@ static void add_extended(struct operand_cursor *c, struct s12z_insn *i, unsigned
 static unsigned named_register(enum form form, unsigned opcode)
 {
     switch (form) {
-    case F_LEA_D: return opcode == 0x06 ? S12Z_D6 : S12Z_D7;
+    case F_LEA_D:
+        if (opcode == 0x06)
+            return S12Z_D6;
+        return S12Z_D7;
     case F_LEA_XYS:
     case F_LEA_IMM8: return S12Z_X + (opcode & 3);
     case F_D:

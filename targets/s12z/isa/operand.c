@@ -105,7 +105,9 @@ static struct s12z_operand high_operand(struct operand_cursor *c, unsigned xb, u
     case 0xFB:
     case 0xFF:
         o = operand_of_memory(S12Z_S, 0, bytes);
-        o.adjust = xb == 0xFB ? S12Z_PRE_DEC : S12Z_POST_INC;
+        o.adjust = S12Z_POST_INC;
+        if (xb == 0xFB)
+            o.adjust = S12Z_PRE_DEC;
         return o;
     default: /* F8 F9 FC FD: 18-bit address */
         return operand_of_memory(

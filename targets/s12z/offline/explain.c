@@ -139,7 +139,9 @@ static void enter_handler(struct s12z_fitting *f, uint32_t node, bool interrupt)
     f->level[k].node = node;
     f->level[k].resumed = f->resumed;
     f->level[k].since_line = t->core_cycles - f->origin; /* what ran of this node comes on top */
-    f->level[k].stamp = f->line ? f->line->stamp : 0;
+    f->level[k].stamp = 0;
+    if (f->line)
+        f->level[k].stamp = f->line->stamp;
     f->level[k].usable =
         interrupt && f->line && f->line->format == S12Z_PTVB && f->waits == t->waits;
 }
@@ -221,7 +223,9 @@ int s12z_fit_item(struct s12z_fitting *x, const struct s12z_item *i)
     if (!placed)
         x->nlevels = 0;
     note_origin(x, &i->line);
-    return ret == -ERR_NOMEM ? ret : 0;
+    if (ret == -ERR_NOMEM)
+        return ret;
+    return 0;
 }
 
 bool s12z_fit_is_clean(const struct s12z_fit *f)

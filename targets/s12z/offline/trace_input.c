@@ -38,7 +38,9 @@ int trace_format_parse(const char *text, enum trace_format *out, struct err *err
 int trace_signals_parse(const char *text, struct trace_input *in, struct err *err)
 {
     const char *comma = strchr(text, ',');
-    size_t clk = comma ? (size_t)(comma - text) : 0;
+    size_t clk = 0;
+    if (comma)
+        clk = (size_t)(comma - text);
     if (!clk || !comma[1] || clk >= sizeof in->names[0] || strlen(comma + 1) >= sizeof in->names[1])
         return err_set(err, ERR_USAGE, "--signals PDOCLK,PDO",
                        "--signals takes the names of clock and data");
@@ -63,7 +65,9 @@ static enum s12z_form form_of(enum trace_format f)
 {
     if (f == TRACE_LINES)
         return S12Z_FORM_LINES;
-    return f == TRACE_DBGTB ? S12Z_FORM_DBGTB : S12Z_FORM_WIRE;
+    if (f == TRACE_DBGTB)
+        return S12Z_FORM_DBGTB;
+    return S12Z_FORM_WIRE;
 }
 
 static int read_bytes(struct reader *r, FILE *f, const char *path, struct err *err)

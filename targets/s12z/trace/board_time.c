@@ -39,7 +39,9 @@ static uint64_t bus_clock_hz(const struct s12z_trace *tr)
     double bit = tr->pins.edges.bit_ticks;
     if (!tr->pins.pdo)
         return tr->time.bus_hz;
-    return bit > 0 ? (uint64_t)(2 * (double)tr->pins.tick_hz / bit) : 0;
+    if (bit > 0)
+        return (uint64_t)(2 * (double)tr->pins.tick_hz / bit);
+    return 0;
 }
 
 /* The program ran since the last GO, until now_ns at most. If the module halted it, that was some
@@ -57,7 +59,9 @@ void s12z_trace_count_run(struct s12z_trace *tr, bool by_module, uint64_t now_ns
     tr->time.runs_from_ns = 0;
     tr->time.board_ns += ns;
     tr->time.held_ns += EXCESS(ns, ran);
-    tr->time.held_from_ns = by_module ? now_ns : 0;
+    tr->time.held_from_ns = 0;
+    if (by_module)
+        tr->time.held_from_ns = now_ns;
 }
 
 void s12z_trace_count_from(struct s12z_trace *tr, uint64_t from_ns)

@@ -110,7 +110,9 @@ static int end_learning(struct s12z_edges *e)
         interval[k - 1] = (e->learn[k] >> 1) - (e->learn[k - 1] >> 1);
     if (n > 1)
         qsort(interval, n - 1, sizeof *interval, by_value);
-    e->bit_ticks = n > 1 && interval[middle] ? (double)interval[middle] : 1;
+    e->bit_ticks = 1;
+    if (n > 1 && interval[middle])
+        e->bit_ticks = (double)interval[middle];
     e->last_tick = e->first_tick;
     e->nlearn = 0;
     for (unsigned k = 0; k < n && ret == 0; k++)

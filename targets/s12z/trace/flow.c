@@ -186,7 +186,9 @@ const struct s12z_flow_totals *s12z_flow_totals(const struct s12z_flow *f) { ret
 bool s12z_flow_synchronised(const struct s12z_flow *f) { return f->synced; }
 uint32_t s12z_flow_pc(const struct s12z_flow *f)
 {
-    return f->at == UNKNOWN ? 0 : f->info[f->at & ~SLOW].start;
+    if (f->at == UNKNOWN)
+        return 0;
+    return f->info[f->at & ~SLOW].start;
 }
 void s12z_flow_set_place(struct s12z_flow *f, struct event *const *place) { f->place = place; }
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr) { f->ivbr = ivbr; }

@@ -94,7 +94,9 @@ static int add_mark(struct marks *m, uint32_t at, int64_t delta)
 /* Where the program goes on behind a call, or a jump out of the node. */
 static uint32_t goes_on_at(const struct inner *c)
 {
-    return c->kind == EVENT_JUMP ? c->target : c->back;
+    if (c->kind == EVENT_JUMP)
+        return c->target;
+    return c->back;
 }
 
 static int mark_node(const struct s12z_flow *f, size_t k, struct marks *m)
@@ -111,7 +113,9 @@ static int mark_node(const struct s12z_flow *f, size_t k, struct marks *m)
     }
     for (uint32_t c = 0; c < n->ncalls; c++)
         ret |= add_mark(m, goes_on_at(&f->calls[n->call + c]), 0);
-    return ret ? -ERR_NOMEM : 0;
+    if (ret)
+        return -ERR_NOMEM;
+    return 0;
 }
 
 static int by_place(const void *a, const void *b)
@@ -202,7 +206,9 @@ int s12z_flow_changes(struct s12z_flow *f,
 static bool goes_round(const struct s12z_flow *f, uint32_t from)
 {
     const struct page *p = f->page[(from & ADDRESS) >> PAGE_BITS];
-    uint32_t at = p && p->node[from % PAGE] ? (p->node[from % PAGE] - 1) & ~SLOW : UNKNOWN;
+    uint32_t at = UNKNOWN;
+    if (p && p->node[from % PAGE])
+        at = (p->node[from % PAGE] - 1) & ~SLOW;
     for (unsigned k = 0; k <= MAX_WATCHES && at != UNKNOWN && f->info[at].end == END_SPLIT; k++)
         at = f->ways[at].next[0] == UNKNOWN ? UNKNOWN : f->ways[at].next[0] & ~SLOW;
     return at != UNKNOWN && f->info[at].end == END_LOOP;

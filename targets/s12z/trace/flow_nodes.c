@@ -54,12 +54,18 @@ enum end flow_end_of(const struct s12z_flow *f, const struct s12z_insn *i)
 {
     const struct s12z_settings *s = &f->settings;
     switch ((enum s12z_way)i->flow) {
-    case S12Z_FLOW_BRANCH: return leaves_a_bit(s, i) ? END_BRANCH : END_SILENT;
+    case S12Z_FLOW_BRANCH:
+        if (leaves_a_bit(s, i))
+            return END_BRANCH;
+        return END_SILENT;
     case S12Z_FLOW_JUMP_IND: return END_JUMP;
     case S12Z_FLOW_CALL_IND: return END_CALL;
     case S12Z_FLOW_RETURN: return END_RETURN;
     case S12Z_FLOW_RTI: return END_RTI;
-    case S12Z_FLOW_TRAP: return s->software_exceptions_traced ? END_TRAP : END_OUTSIDE;
+    case S12Z_FLOW_TRAP:
+        if (s->software_exceptions_traced)
+            return END_TRAP;
+        return END_OUTSIDE;
     case S12Z_FLOW_JUMP:
         if (i->general && s->static_operand_is_indirect)
             return END_JUMP;
@@ -144,7 +150,9 @@ static enum event_kind kind_of_way(const struct s12z_flow *f, const struct s12z_
         return EVENT_CALL;
     if (trap)
         return EVENT_EXCEPTION;
-    return flow_to_another_function(f, pc, next) ? EVENT_JUMP : EVENT_NONE;
+    if (flow_to_another_function(f, pc, next))
+        return EVENT_JUMP;
+    return EVENT_NONE;
 }
 
 /* Follows the code from n->start, no further than `stop` (UNKNOWN: as far as it goes); *weight: of

@@ -42,7 +42,10 @@ unsigned s12z_line_bytes(uint8_t info, const struct s12z_settings *s)
     if (info & INFO_ZERO)
         return 0;
     switch (info & INFO_FORMAT) {
-    case S12Z_PTS: return info & (INFO_TBOVF | INFO_TERM | INFO_TSOVF) ? 0 : 4;
+    case S12Z_PTS:
+        if (info & (INFO_TBOVF | INFO_TERM | INFO_TSOVF))
+            return 0;
+        return 4;
     case S12Z_PTHF: return s->pthf_bytes;
     case S12Z_PTIB:
     case S12Z_PTVB:

@@ -111,7 +111,9 @@ double s12z_trace_samples_per_bit(const struct s12z_trace *tr)
     uint64_t hz = 0;
     if (tr->pins.pdo && tr->pins.pdo->sample_hz)
         hz = tr->pins.pdo->sample_hz(tr->pins.capture);
-    return tr->time.bus_hz ? 2 * (double)hz / tr->time.bus_hz : 0;
+    if (tr->time.bus_hz)
+        return 2 * (double)hz / tr->time.bus_hz;
+    return 0;
 }
 
 /* Fewer than two samples a bit miss edges for certain. From four on none is missed, whatever the

@@ -105,11 +105,15 @@ static bool is_apart(const struct s12z_sums *s, size_t i)
 }
 static double prior_mean(const struct s12z_sums *s, size_t i, const struct guess *q)
 {
-    return is_apart(s, i) ? 1 : q->mean;
+    if (is_apart(s, i))
+        return 1;
+    return q->mean;
 }
 static double prior_spread2(const struct s12z_sums *s, size_t i, const struct guess *q)
 {
-    return is_apart(s, i) ? TABLE_ERROR * TABLE_ERROR : q->spread2;
+    if (is_apart(s, i))
+        return TABLE_ERROR * TABLE_ERROR;
+    return q->spread2;
 }
 
 /* Without what is apart, as the table has that. */

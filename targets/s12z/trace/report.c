@@ -10,7 +10,9 @@ static double covered_percent(const struct s12z_trace *tr)
 {
     double seen = (double)s12z_trace_seen_cycles(tr),
            gap = (double)s12z_events_totals(tr->events)->gap_cycles;
-    return seen + gap > 0 ? 100 * seen / (seen + gap) : 100;
+    if (seen + gap > 0)
+        return 100 * seen / (seen + gap);
+    return 100;
 }
 
 static size_t name_culprits(const struct s12z_trace *tr, char *buf, size_t cap, size_t most)

@@ -68,7 +68,9 @@ static unsigned pthf_length(struct s12z_stream *s, const uint8_t *p, size_t avai
         as6 = count_chain(&six, p + 6, avail - 6, ended, final);
     if (as5 == as6)
         return s->settings.pthf_bytes;
-    unsigned length = as5 > as6 ? 5 : 6;
+    unsigned length = 6;
+    if (as5 > as6)
+        length = 5;
     if (avail > length) /* else only its own end speaks for it */
         s->pthf = s->settings.pthf_bytes = (uint8_t)length;
     return length;

@@ -27,7 +27,9 @@ int s12z_time_init(struct s12z_time *t, const struct image *image, const struct 
                              .stamps = set->stamp_from_line,
                              .traps = set->software_exceptions_traced,
                              .entries = calloc(image->nfunctions + 1, sizeof *t->entries) };
-    return t->entries ? 0 : -ERR_NOMEM;
+    if (t->entries)
+        return 0;
+    return -ERR_NOMEM;
 }
 
 void s12z_time_fini(struct s12z_time *t)
@@ -51,7 +53,9 @@ static uint32_t function_of(const struct s12z_time *t, uint32_t pc)
 
 static size_t index_of(const struct s12z_time *t, uint32_t function)
 {
-    return function == S12Z_NO_FUNCTION ? t->nfunctions : function;
+    if (function == S12Z_NO_FUNCTION)
+        return t->nfunctions;
+    return function;
 }
 
 static void add_part(struct s12z_time_parts *p, uint32_t function, double bus_cycles)
@@ -268,7 +272,9 @@ static void begin_stretch(struct s12z_time *t, const struct s12z_line *l, uint64
                           uint32_t pc, uint64_t tick, double bus_ticks, bool prompt)
 {
     bool ended = l->end || l->overflow;
-    t->nrun = ended || !s12z_flow_synchronised(t->flow) ? 0 : 1;
+    t->nrun = 1;
+    if (ended || !s12z_flow_synchronised(t->flow))
+        t->nrun = 0;
     t->run[0].pc = pc;
     t->run[0].core = core;
     t->waits = t->walked->waits;
@@ -292,7 +298,9 @@ int s12z_time_line(struct s12z_time *t, const struct s12z_line *l, uint64_t tick
     begin_stretch(t, l, core, pc, tick, bus_ticks, prompt);
     bool failed = t->failed;
     t->failed = false;
-    return failed ? -ERR_NOMEM : 0;
+    if (failed)
+        return -ERR_NOMEM;
+    return 0;
 }
 
 void s12z_time_gap(struct s12z_time *t)

@@ -89,7 +89,9 @@ static struct abs_value or_values(struct abs_value a, struct abs_value b)
         return unknown;
     if (a.v & SR_BL)
         return with_bl(SH4_BL_1);
-    return b.kind == ABS_SR ? b : unknown;
+    if (b.kind == ABS_SR)
+        return b;
+    return unknown;
 }
 
 static struct abs_value and_values(struct abs_value a, struct abs_value b)
@@ -101,7 +103,9 @@ static struct abs_value and_values(struct abs_value a, struct abs_value b)
         return unknown;
     if (!(a.v & SR_BL))
         return with_bl(SH4_BL_0);
-    return b.kind == ABS_SR ? b : unknown;
+    if (b.kind == ABS_SR)
+        return b;
+    return unknown;
 }
 
 static struct abs_value add_values(struct abs_value a, struct abs_value b)
@@ -172,7 +176,9 @@ static struct abs_value result_of(const struct abs_state *s, uint16_t op, uint32
     case SH4_EXTU_B_RM_RN:
         if (rm.kind == ABS_TABLE && rm.size == 1)
             rm.zero_extended = true;
-        return rm.kind == ABS_TABLE ? rm : unknown;
+        if (rm.kind == ABS_TABLE)
+            return rm;
+        return unknown;
     case SH4_MOV_B_R0RM_RN:
     case SH4_MOV_W_R0RM_RN:
     case SH4_MOV_L_R0RM_RN: {

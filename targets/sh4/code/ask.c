@@ -5,7 +5,9 @@
 unsigned sh4_sites_code(const struct sh4_sites *s, uint32_t addr)
 {
     struct walk_at at;
-    return walk_find(s->walk, addr, &at) ? at.span->flags[at.index] : 0;
+    if (walk_find(s->walk, addr, &at))
+        return at.span->flags[at.index];
+    return 0;
 }
 
 bool sh4_sites_section(const struct sh4_sites *s, uint32_t addr, uint32_t *low, uint32_t *high)
@@ -75,7 +77,9 @@ const char *sh4_site_kind_name(enum sh4_site_kind kind)
         "braf", "rte",    "ldc vbr",  "ldc.l vbr", "stc vbr",  "stc.l vbr",
         "dbr",  "ldc sr", "ldc.l sr", "stc sr",    "stc.l sr",
     };
-    return (unsigned)kind < SH4_SITE_NKINDS ? names[kind] : "?";
+    if ((unsigned)kind < SH4_SITE_NKINDS)
+        return names[kind];
+    return "?";
 }
 
 const char *sh4_untraced_text(enum sh4_untraced why)
@@ -95,5 +99,7 @@ const char *sh4_untraced_text(enum sh4_untraced why)
         "the program has replaced the code there",
         "the program copies it elsewhere, and runs it there",
     };
-    return (unsigned)why < SH4_UNTRACED_NREASONS ? texts[why] : "?";
+    if ((unsigned)why < SH4_UNTRACED_NREASONS)
+        return texts[why];
+    return "?";
 }

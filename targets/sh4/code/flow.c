@@ -169,7 +169,9 @@ static void note_exit(struct search *s, uint32_t f, uint8_t bl)
 
 static uint8_t exit_of(const struct sh4_walk *w, uint32_t f)
 {
-    return f == SH4_NO_FUNCTION ? w->exit_any : w->function[f].exit_bl;
+    if (f == SH4_NO_FUNCTION)
+        return w->exit_any;
+    return w->function[f].exit_bl;
 }
 
 static void leave_escapes(struct search *s, const struct abs_state *st, unsigned from, unsigned to,
@@ -434,7 +436,9 @@ bool search_flow_round(struct search *s, bool widen)
     free(s->within);
     s->exit = calloc(EITHER(n, 1), 1);
     s->within = calloc(EITHER(n, 1), 1);
-    s->nexit = s->exit && s->within ? n : 0;
+    s->nexit = 0;
+    if (s->exit && s->within)
+        s->nexit = n;
     w->nomem |= !s->exit || !s->within;
     clear_states(w);
     find_spc_users(w);

@@ -30,7 +30,9 @@ static int by_way(const void *a, const void *b)
 static uint64_t as_linked(const struct sh4_sites *s, uint32_t addr)
 {
     struct walk_at at;
-    return walk_find(s->walk, addr, &at) ? walk_address(&at) : addr;
+    if (walk_find(s->walk, addr, &at))
+        return walk_address(&at);
+    return addr;
 }
 
 static bool through_register(const struct sh4_site *x)

@@ -22,7 +22,9 @@ static int add_spans(struct sh4_walk *w, const struct image *im, const struct im
         sp->base = (uint32_t)sec->addr;
         sp->size = (uint32_t)sec->size & ~1u;
         sp->data = sec->data;
-        sp->built = built && built->sections[i].data != sec->data ? built->sections[i].data : NULL;
+        sp->built = NULL;
+        if (built && built->sections[i].data != sec->data)
+            sp->built = built->sections[i].data;
         sp->flags = calloc(sp->size / 2, 1);
         sp->owner = calloc(sp->size / 2, sizeof *sp->owner);
         sp->start = calloc(sp->size / 2, sizeof *sp->start);
@@ -54,7 +56,9 @@ static void add_roots(struct search *s, const struct image *im)
         if (f == SH4_NO_FUNCTION)
             continue;
         s->w->function[f].name = im->functions[i].name;
-        s->w->function[f].high = high && as_built(s->w, low, high) ? high : 0;
+        s->w->function[f].high = 0;
+        if (high && as_built(s->w, low, high))
+            s->w->function[f].high = high;
     }
     if (!walk_moved(s->w, (uint32_t)im->entry))
         walk_function(s->w, (uint32_t)im->entry);

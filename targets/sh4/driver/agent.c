@@ -16,7 +16,9 @@ enum { MIN_WORDS = 16 /* requests shrink to this on a noisy wire */ };
 static bool is_write(const struct sh4_target *t, const struct sh4_request *r)
 {
     const struct sh4_agent_layout *a = t->agent.layout;
-    uint32_t from = a ? r->routine + a->ref_call : 0;
+    uint32_t from = 0;
+    if (a)
+        from = r->routine + a->ref_call;
     return a && !r->nin && !r->slack && (from == a->op_poke || from == a->op_write);
 }
 
@@ -175,10 +177,18 @@ static int in_blocks(struct sh4_target *t, const struct sh4_request *like, unsig
         req[i] = *like;
         req[i].arg[0] += (uint32_t)(i * block * width);
         req[i].arg[2] = (uint32_t)part;
-        req[i].nin = like->in ? part : 0;
-        req[i].nout = like->out ? part : 0;
-        req[i].in = like->in ? like->in + i * block : NULL;
-        req[i].out = like->out ? like->out + i * block : NULL;
+        req[i].nin = 0;
+        if (like->in)
+            req[i].nin = part;
+        req[i].nout = 0;
+        if (like->out)
+            req[i].nout = part;
+        req[i].in = NULL;
+        if (like->in)
+            req[i].in = like->in + i * block;
+        req[i].out = NULL;
+        if (like->out)
+            req[i].out = like->out + i * block;
     }
     int ret = sh4_agent_run(t, req, nreq, err);
     for (size_t i = 0; ret == 0 && i < nreq; i++)

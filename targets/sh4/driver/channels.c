@@ -84,7 +84,9 @@ static void find_window(struct cover *c)
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
-        uint32_t mask = windows[i].bytes ? ~(windows[i].bytes - 1) : 0;
+        uint32_t mask = 0;
+        if (windows[i].bytes)
+            mask = ~(windows[i].bytes - 1);
         if ((c->lo & mask) != (c->hi & mask))
             continue;
         c->base = c->lo & mask;
@@ -230,7 +232,9 @@ static bool deal_channels(struct sh4_target *t)
     for (size_t i = 0; code_first && i < t->breaks.nhard; i++)
         if (t->breaks.hard[i].kind == BP_HARD)
             got[--next] = code_channel(t->breaks.hard[i].addr);
-    unsigned first = watches && best.cover[1].used && wants_b(t, &best.cover[1]) ? 1 : 0;
+    unsigned first = 0;
+    if (watches && best.cover[1].used && wants_b(t, &best.cover[1]))
+        first = 1;
     for (unsigned n = 0; watches && n < 2; n++)
         if (best.cover[(first + n) % 2].used)
             got[--next] = watch_channel(t, &best.cover[(first + n) % 2]);

@@ -62,7 +62,12 @@ struct exchange {
     bool done;
 };
 
-static size_t answer_words(const struct sh4_request *r) { return r->nin ? r->nin + 2 : 3; }
+static size_t answer_words(const struct sh4_request *r)
+{
+    if (r->nin)
+        return r->nin + 2;
+    return 3;
+}
 
 static size_t scans_needed(const struct sh4_request *r)
 {

@@ -434,7 +434,9 @@ int sh4_seen_halted(struct sh4_target *t, struct err *err)
         ret = sh4_agent_halted(t, err);
     if (ret > 0 && !known && t->agent.layout != &sh4_agent_ase) {
         int id = sh4_check_resident(t, err);
-        return id < 0 ? id : 1;
+        if (id < 0)
+            return id;
+        return 1;
     }
     return ret;
 }
@@ -472,7 +474,9 @@ static int look_for_stop(struct sh4_target *t, struct err *err)
 /* A halt that does not come is asked for again, and given up at last. */
 static int ask_again(struct sh4_target *t, uint64_t at, struct err *err)
 {
-    uint64_t pause = t->plug.ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
+    uint64_t pause = BREAK_AGAIN_NS;
+    if (t->plug.ending)
+        pause = ENDING_AGAIN_NS;
     if (!sh4_halt_asked(t))
         return 0;
     if (asked_enough(t, at)) {

@@ -72,7 +72,9 @@ static int search_image(const struct image *im, const uint32_t *roots, size_t nr
 {
     const struct sh4_sites_config cfg = { .handlers = roots, .nhandlers = nroots };
     int ret = sh4_sites_find(im, &cfg, code, err);
-    return ret == -ERR_FORMAT ? 0 : ret; /* no code in it */
+    if (ret == -ERR_FORMAT)
+        return 0;
+    return ret; /* no code in it */
 }
 
 int sh4_set_image(struct target *target, const struct image *image, struct err *err)
@@ -171,7 +173,9 @@ static int undo_in_section(struct sh4_target *t, const struct image_section *s, 
         return err_set(err, ERR_NOMEM, "close other programs",
                        "patches of a stale session: no memory");
     /* not loaded: nothing to undo */
-    int ret = sh4_mem_read_raw(t, (uint32_t)s->addr, 0, now, s->size, NULL) < 0 ? 1 : 0;
+    int ret = 0;
+    if (sh4_mem_read_raw(t, (uint32_t)s->addr, 0, now, s->size, NULL) < 0)
+        ret = 1;
     for (uint64_t o = 0; ret == 0 && o + 2 <= s->size; o += 2) {
         uint16_t original = get16(s->data + o, t->code.image->big_endian);
         uint32_t addr = (uint32_t)(s->addr + o);

@@ -148,7 +148,12 @@ static bool is_pinned(const struct sh4_link *l)
     return l->ir == SH4_TI_INTERRUPT || l->ir == SH4_TI_STATUS || l->ir == SH4_TI_BYPASS;
 }
 
-unsigned sh4_view_scans(const struct sh4_link *l) { return l->alternates && !is_pinned(l) ? 2 : 1; }
+unsigned sh4_view_scans(const struct sh4_link *l)
+{
+    if (l->alternates && !is_pinned(l))
+        return 2;
+    return 1;
+}
 
 struct jtag_op sh4_view_status(void) { return jtag_dr(SH4_SDDR_BITS, to_data, NULL); }
 

@@ -56,7 +56,9 @@ uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n)
 {
     if (n < 8)
         return sh4_reg_bank(t, active_bank(t), n);
-    return n == 15 ? &t->regs.r15 : &t->regs.save[SH4_SAVE_R8 + n - 8];
+    if (n == 15)
+        return &t->regs.r15;
+    return &t->regs.save[SH4_SAVE_R8 + n - 8];
 }
 
 /* ---- moving it ---- */
@@ -279,7 +281,9 @@ unsigned sh4_reg_number(const struct sh4_target *t, const char *name)
 {
     static const char *const banked[] = { "r0_bank", "r1_bank", "r2_bank", "r3_bank",
                                           "r4_bank", "r5_bank", "r6_bank", "r7_bank" };
-    unsigned other = active_bank(t) ? REG_BANK0 : REG_BANK1;
+    unsigned other = REG_BANK1;
+    if (active_bank(t))
+        other = REG_BANK0;
     for (unsigned n = 0; n < ARRAY_LEN(banked); n++)
         if (!strcasecmp(banked[n], name))
             return other + n;
@@ -303,7 +307,9 @@ void sh4_sr_load(struct sh4_target *t, uint32_t value)
 {
     uint32_t bl = REG_MASK(SH4_SR_BL);
     bool meant = t->plug.asked && value & bl && !(t->regs.sr & bl);
-    t->regs.sr_meant = meant ? value : 0;
+    t->regs.sr_meant = 0;
+    if (meant)
+        t->regs.sr_meant = value;
     t->regs.sr = meant ? (value & ~bl) | REG_MASK(SH4_SR_IMASK) : value;
 }
 
@@ -331,7 +337,9 @@ int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
  * bank's stale copy comes after the new r0-r7. It must not win (as it does in other stubs). */
 static bool stale_alias(struct sh4_target *t, unsigned n, uint32_t value)
 {
-    unsigned first = active_bank(t) ? REG_BANK1 : REG_BANK0;
+    unsigned first = REG_BANK0;
+    if (active_bank(t))
+        first = REG_BANK1;
     if (n < first || n >= first + 8)
         return false;
     unsigned r = n - first;

@@ -10,7 +10,9 @@
 
 static void put_insn(struct sh4_target *t, uint32_t *words, unsigned offset, uint16_t insn)
 {
-    unsigned shift = (offset / 2 % 2 == 0) == t->base.big_endian ? 16 : 0;
+    unsigned shift = 0;
+    if ((offset / 2 % 2 == 0) == t->base.big_endian)
+        shift = 16;
     words[offset / 4] = (words[offset / 4] & ~(0xFFFFu << shift)) | (uint32_t)insn << shift;
 }
 
@@ -126,7 +128,9 @@ static int let_agent_go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t
                                .slack = 2 };
     struct sh4_request then[SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS];
     struct err own = { .code = ERR_OK };
-    struct sh4_soon *more = t->agent.layout == &sh4_agent_ase ? t->agent.soon : NULL;
+    struct sh4_soon *more = NULL;
+    if (t->agent.layout == &sh4_agent_ase)
+        more = t->agent.soon;
     bool soon = more || (t->agent.layout == &sh4_agent_ase && lo >= hi &&
                          (step_pc || t->step.displaced) && !t->plug.vbr);
     uint32_t save[SH4_SAVE_WORDS], trap[3];
@@ -366,7 +370,9 @@ static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
     default:
         return insn == 0x001B; /* SLEEP with BL=1 would wait for a reset or NMI: stepped over */
     }
-    uint32_t mask = special == &t->regs.sr ? SH4_SR_WRITABLE : 0xFFFFFFFFu;
+    uint32_t mask = 0xFFFFFFFFu;
+    if (special == &t->regs.sr)
+        mask = SH4_SR_WRITABLE;
     switch (insn & 0xF00F) {
     case 0x400E:
     case 0x400A: /* LDC Rm */ *special = *rn & mask; return 1;

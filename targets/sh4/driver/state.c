@@ -23,7 +23,9 @@ int sh4_need_halted(const struct sh4_target *t, const char *what, struct err *er
 /* What it does, or did until it was found standing. */
 static enum sh4_run_state what_it_does(const struct sh4_target *t)
 {
-    return t->run.state == SH4_RUN_SETTLING ? t->run.before : t->run.state;
+    if (t->run.state == SH4_RUN_SETTLING)
+        return t->run.before;
+    return t->run.state;
 }
 
 bool sh4_stepping_off(const struct sh4_target *t)
@@ -122,4 +124,9 @@ void sh4_regs_unseen(struct sh4_target *t)
         t->regs.save_seen[i] = ~t->regs.save[i];
 }
 
-uint32_t sh4_canonical32(uint32_t addr) { return addr < 0xE0000000u ? addr & SH4_PHYS : addr; }
+uint32_t sh4_canonical32(uint32_t addr)
+{
+    if (addr < 0xE0000000u)
+        return addr & SH4_PHYS;
+    return addr;
+}

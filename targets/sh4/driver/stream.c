@@ -27,7 +27,12 @@ enum {
 #define FRESH_NS 3000000u /* so shortly after an answer no "halted" can be on its way */
 
 static const struct stream_ops *stream_of(const struct sh4_link *l) { return l->p->driver->stream; }
-static const char *line_of(const struct sh4_link *l) { return l->ip ? "network" : "serial line"; }
+static const char *line_of(const struct sh4_link *l)
+{
+    if (l->ip)
+        return "network";
+    return "serial line";
+}
 
 static int put_word(struct sh4_link *l, const uint8_t *bytes, size_t n, uint64_t max_ns,
                     struct err *err)
@@ -161,7 +166,9 @@ uint64_t sh4_stream_again_ns(const struct sh4_link *l, unsigned asks, uint64_t u
 {
     enum { SOON = 3 };
     (void)l;
-    return asks < SOON ? usual_ns : SH4_STREAM_LISTEN_NS;
+    if (asks < SOON)
+        return usual_ns;
+    return SH4_STREAM_LISTEN_NS;
 }
 
 int sh4_stream_connect(struct sh4_link *l, struct err *err)
@@ -216,7 +223,12 @@ int sh4_stream_resync(struct sh4_target *t, struct err *err)
 
 /* ---- requests ---- */
 
-static size_t answer_words(const struct sh4_request *r) { return r->nin ? r->nin + 2 : 3; }
+static size_t answer_words(const struct sh4_request *r)
+{
+    if (r->nin)
+        return r->nin + 2;
+    return 3;
+}
 
 /* Writes the request as bytes. *c is the sum so far (sh4_stream_sum()), which its answer continues.
  */

@@ -139,7 +139,9 @@ static const char *variant_name(const char *name)
     for (size_t i = 0; name && i < ARRAY_LEN(known); i++)
         if (!strcmp(name, known[i]))
             return known[i];
-    return name ? NULL : known[0];
+    if (name)
+        return NULL;
+    return known[0];
 }
 
 /* A network loader lies where the agent usually is. */

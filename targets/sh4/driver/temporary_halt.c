@@ -108,7 +108,9 @@ int sh4_end_temporary_halt(struct sh4_target *t, enum sh4_temporary was, int don
         ret = sh4_run_freely(t, &own);
     if (ret < 0 && done >= 0 && err)
         *err = own;
-    return done < 0 ? done : MIN(ret, 0);
+    if (done < 0)
+        return done;
+    return MIN(ret, 0);
 }
 
 /* ---- for longer, or for good ---- */

@@ -122,7 +122,9 @@ static bool is_wanted(const struct sh4_access *a, enum bp_kind kind)
 {
     if (kind == BP_WATCH_ACCESS)
         return true;
-    return kind == BP_WATCH_READ ? a->reads : a->writes;
+    if (kind == BP_WATCH_READ)
+        return a->reads;
+    return a->writes;
 }
 
 static bool touches_object(const struct sh4_access *a, const struct sh4_hard *h)

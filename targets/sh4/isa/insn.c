@@ -55,7 +55,9 @@ size_t sh4_insn(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian,
     out->slot = f.slot;
     out->has_target =
         f.kind == SH4_FLOW_BRANCH || f.kind == SH4_FLOW_BRA || f.kind == SH4_FLOW_CALL;
-    out->target = out->has_target ? f.target : 0;
+    out->target = 0;
+    if (out->has_target)
+        out->target = f.target;
     out->has_data = sh4_pc_relative(op, (uint32_t)pc, &data);
     if (out->has_data) {
         out->data = data;

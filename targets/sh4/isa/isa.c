@@ -166,7 +166,9 @@ static unsigned reg_field(const struct text_ctx *c, char which)
     if (both_fields(c->row) && !strstr(c->row->text, "_BANK") && strchr(c->row->text, 'm') &&
         which == 'm')
         return lo;
-    return (c->row->mask & 0x0F00) == 0x0F00 ? lo : hi;
+    if ((c->row->mask & 0x0F00) == 0x0F00)
+        return lo;
+    return hi;
 }
 
 /* What a displacement is counted in, by the mnemonic: mov.l and mova by 4, mov.w by 2. */
@@ -174,7 +176,9 @@ static unsigned disp_scale(const char *text)
 {
     if (strncmp(text + 3, ".l", 2) == 0 || text[3] == 'a')
         return 4;
-    return strncmp(text + 3, ".w", 2) == 0 ? 2 : 1;
+    if (strncmp(text + 3, ".w", 2) == 0)
+        return 2;
+    return 1;
 }
 
 static int put_disp(const struct text_ctx *c, char *out, size_t cap)

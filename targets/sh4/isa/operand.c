@@ -17,7 +17,9 @@ static int one_access(struct sh4_access *out, uint32_t addr, unsigned bytes, enu
 /* mov @(R0,Rm),Rn and its kin: lost says whether Rn is a register of the address. */
 static int load_of(struct sh4_access *out, bool lost, uint32_t addr, unsigned bytes)
 {
-    return lost ? -1 : one_access(out, addr, bytes, READS);
+    if (lost)
+        return -1;
+    return one_access(out, addr, bytes, READS);
 }
 
 /* mac @Rm+,@Rn+ */
@@ -50,7 +52,9 @@ static int line_2(uint16_t op, const struct sh4_address_regs *g, struct sh4_acce
 {
     unsigned n = op >> 8 & 15, kind = op & 15;
     bool stores = kind <= 2 || (kind >= 4 && kind <= 6); /* @Rn, @-Rn */
-    return stores ? one_access(out, g->r[n], 1u << (kind & 3), WRITES) : 0;
+    if (stores)
+        return one_access(out, g->r[n], 1u << (kind & 3), WRITES);
+    return 0;
 }
 
 /* sts.l, stc.l, lds.l, ldc.l, tas.b, mac.w. What loads SR may have changed the bank. */
@@ -62,7 +66,10 @@ static int line_4(uint16_t op, const struct sh4_address_regs *g, struct sh4_acce
     case 3: return one_access(out, g->r[n], 4, WRITES);
     case 6:
     case 7: return load_of(out, (op & 0xFF) == 0x07, g->r[n] - 4, 4);
-    case 11: return (op & 0xFF) == 0x1B ? one_access(out, g->r[n], 1, BOTH) : 0;
+    case 11:
+        if ((op & 0xFF) == 0x1B)
+            return one_access(out, g->r[n], 1, BOTH);
+        return 0;
     case 15: return mac_of(out, g->r, n, op >> 4 & 15, 2);
     default: return 0;
     }
@@ -73,7 +80,9 @@ static int line_6(uint16_t op, const struct sh4_address_regs *g, struct sh4_acce
     unsigned n = op >> 8 & 15, m = op >> 4 & 15, kind = op & 15, size = 1u << (op & 3);
     if (kind <= 2)
         return load_of(out, n == m, g->r[m], size);
-    return kind >= 4 && kind <= 6 ? load_of(out, n == m, g->r[m] - size, size) : 0;
+    if (kind >= 4 && kind <= 6)
+        return load_of(out, n == m, g->r[m] - size, size);
+    return 0;
 }
 
 static int line_8(uint16_t op, const struct sh4_address_regs *g, struct sh4_access out[2])
@@ -130,7 +139,9 @@ int sh4_accesses_behind(uint16_t op, uint32_t pc, const struct sh4_address_regs 
     case 0x8: return line_8(op, g, out);
     case 0x9:
     case 0xD:
-        return sh4_pc_relative(op, pc, &at) ? one_access(out, at, op >> 12 == 9 ? 2 : 4, READS) : 0;
+        if (sh4_pc_relative(op, pc, &at))
+            return one_access(out, at, op >> 12 == 9 ? 2 : 4, READS);
+        return 0;
     case 0xC: return line_c(op, g, out);
     case 0xF: return line_f(op, g, out);
     default: return 0;
@@ -151,7 +162,9 @@ bool sh4_lost_load(uint16_t op, struct sh4_lost_load *out)
     case 0x6: out->has_disp = kind < 4; return n == m && kind != 3 && kind < 7;
     case 0x8:
         out->reg = 0;
-        out->bytes = op & 0x100 ? 2 : 1;
+        out->bytes = 1;
+        if (op & 0x100)
+            out->bytes = 2;
         out->has_disp = true;
         out->disp = (uint8_t)(kind * out->bytes);
         return (op & 0xFEF0) == 0x8400;

@@ -21,7 +21,9 @@ void sh4_pipe_reset(struct sh4_pipe *p)
 
 static unsigned pending_cycles(const struct sh4_pipe *p, unsigned r)
 {
-    return p->ready[r] > p->base ? (unsigned)(p->ready[r] - p->base) : 0;
+    if (p->ready[r] > p->base)
+        return (unsigned)(p->ready[r] - p->base);
+    return 0;
 }
 
 void sh4_pipe_settle(struct sh4_pipe *p)
@@ -81,7 +83,9 @@ static unsigned operands_in(const struct sh4_pipe *p, const struct sh4_tdesc *d,
             need = ready - own;
             *fpu = true;
         }
-        unsigned war = p->war_until > p->base ? (unsigned)(p->war_until - p->base) : 0;
+        unsigned war = 0;
+        if (p->war_until > p->base)
+            war = (unsigned)(p->war_until - p->base);
         if (war > need && r >= RES_FR0 && r < RES_XF0 && p->war >> (r - RES_FR0) & 1) {
             need = war;
             *fpu = true;

@@ -121,7 +121,9 @@ int rsp_acknowledged(struct rsp_client *c, uint64_t max_ns, bool *nak, struct er
     enum rsp_event ev;
     int ret = take_byte(c, stream_of(c)->now_ns(c->probe) + max_ns, &ev, err);
     *nak = ret > 0 && ev == RSP_NAK;
-    return ret <= 0 ? ret : ev == RSP_PACKET;
+    if (ret <= 0)
+        return ret;
+    return ev == RSP_PACKET;
 }
 
 /* ---- asking ---- */
@@ -152,7 +154,9 @@ static int drain_input(struct rsp_client *c, struct err *err)
         c->stale += !rsp_console(c);
     ret = MIN(ret, 0);
     c->doubtful = false;
-    return ret == -ERR_PROTOCOL ? 0 : ret;
+    if (ret == -ERR_PROTOCOL)
+        return 0;
+    return ret;
 }
 
 /* "S05", "T05thread:01;". No answer to anything else begins so: hexadecimal data has no S and T,
@@ -198,7 +202,9 @@ static int await_answer(struct rsp_client *c, uint64_t max_ns, bool first, struc
 
 uint64_t rsp_patience(const struct rsp_client *c, uint64_t usual_ns)
 {
-    return c->timeout_ns ? c->timeout_ns : usual_ns;
+    if (c->timeout_ns)
+        return c->timeout_ns;
+    return usual_ns;
 }
 
 int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err)

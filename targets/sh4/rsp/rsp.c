@@ -328,7 +328,9 @@ int sh4_rsp_open(struct probe *p, const struct sh4_options *opt, struct target *
     if (!t)
         return err_set(err, ERR_NOMEM, "close other programs", "RSP target: no memory");
     t->ops = table;
-    t->ops.name = opt && opt->variant ? opt->variant : "sh7750";
+    t->ops.name = "sh7750";
+    if (opt && opt->variant)
+        t->ops.name = opt->variant;
     t->ops.canonical = sh4_target_ops()->canonical;
     t->ops.memory_map = sh4_target_ops()->memory_map;
     t->base.ops = &t->ops;

@@ -18,7 +18,9 @@ struct rsp_bp *rsp_bp_at(struct rsp_target *t, uint32_t addr)
 
 enum stop_reason rsp_bp_reason(const struct rsp_bp *b)
 {
-    return b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
+    if (b->kind == BP_HARD)
+        return STOP_HWBREAK;
+    return STOP_SWBREAK;
 }
 
 static int write_trapa(struct rsp_target *t, struct rsp_bp *b, struct err *err)

@@ -66,7 +66,9 @@ static unsigned at_stub(const struct rsp_target *t, unsigned n)
 {
     if (!t->q.swaps_banks || n < RSP_BANK0 || n >= RSP_NREGS)
         return n;
-    return n < RSP_BANK1 ? n + 8 : n - 8;
+    if (n < RSP_BANK1)
+        return n + 8;
+    return n - 8;
 }
 
 int rsp_regs_load(struct rsp_target *t, struct err *err)

@@ -434,7 +434,9 @@ static int begin_step(struct rsp_target *t, struct err *err)
         return ret;
     struct sh4_flow f = sh4_flow(insn, pc);
     bool branch = f.kind != SH4_FLOW_NONE && f.kind != SH4_FLOW_TRAPA && f.kind != SH4_FLOW_ILLEGAL;
-    t->plan = branch && f.slot && t->q.trusts_step ? RSP_STEP_UNIT : RSP_STEP;
+    t->plan = RSP_STEP;
+    if (branch && f.slot && t->q.trusts_step)
+        t->plan = RSP_STEP_UNIT;
     t->branches = branch;
     t->goal = f.target;
     t->has_goal =

@@ -134,7 +134,9 @@ static bool of_family(uint8_t opcode, uint8_t base) { return (opcode & 0xF2) == 
  * and SYNC. For READ_SAME the manual says so (ZVM p.166), for the others the same is assumed. */
 static bool in_sequence(const struct s12z_bdc *b, uint8_t base)
 {
-    uint8_t first = base == BDC_FILL_MEM ? BDC_WRITE_MEM : BDC_READ_MEM;
+    uint8_t first = BDC_READ_MEM;
+    if (base == BDC_FILL_MEM)
+        first = BDC_WRITE_MEM;
     if (base != BDC_DUMP_MEM && base != BDC_FILL_MEM && base != BDC_READ_SAME)
         return true;
     if (base != BDC_DUMP_MEM && b->sequence_broken)
@@ -239,7 +241,9 @@ static void erase_flash(struct s12z_bdc *b)
 static uint64_t erase_next(void *ctx)
 {
     struct s12z_bdc *b = ctx;
-    return b->erase_done_at ? b->erase_done_at : UINT64_MAX;
+    if (b->erase_done_at)
+        return b->erase_done_at;
+    return UINT64_MAX;
 }
 
 static void erase_advance(void *ctx, uint64_t now)
@@ -315,7 +319,9 @@ static unsigned refusal_of(const struct s12z_bdc *b, uint8_t opcode)
         return bdc_halted(b) ? 0 : not_halted(b, opcode);
     if (asleep)
         return CSR_NORESP;
-    return in_sequence(b, opcode & 0xF2) ? 0 : CSR_ILLCMD;
+    if (in_sequence(b, opcode & 0xF2))
+        return 0;
+    return CSR_ILLCMD;
 }
 
 /* BACKGROUND and STEP1 in a state that does not take them are ignored without a flag (ZVHL
@@ -357,7 +363,9 @@ void bdc_command(struct s12z_bdc *b)
         b->csr |= (uint16_t)refused;
     if (b->known && b->shape.status)
         b->out[0] = b->csr & 0xFF;
-    b->last = b->known ? opcode : 0xFF;
+    b->last = 0xFF;
+    if (b->known)
+        b->last = opcode;
     end_command(b, opcode);
 }
 

@@ -46,7 +46,9 @@ static void act_on_bytes(struct s12z_bdc *b)
     b->act_at = UINT64_MAX;
     b->out_bits = 0;
     b->out_want = b->shape.acks == 2 ? 32 : 8 * out_bytes; /* READ_DBGTB comes in halves */
-    b->phase = b->out_want ? PHASE_SEND : PHASE_IDLE;
+    b->phase = PHASE_IDLE;
+    if (b->out_want)
+        b->phase = PHASE_SEND;
     bdc_command(b); /* may schedule an ACK */
     if (b->phase == PHASE_IDLE)
         bdc_idle(b);

@@ -92,7 +92,9 @@ void bdc_left_wait(struct s12z_bdc *b)
 
 void bdc_reset(struct s12z_bdc *b, bool special)
 {
-    b->csr = special ? CSR_ENBDC : 0;
+    b->csr = 0;
+    if (special)
+        b->csr = CSR_ENBDC;
     b->ack_on = b->halt_pending = b->go_until = b->step_waits = b->erase_armed = b->long_ack_next =
         false;
     b->fast = b->sequence_broken = false;

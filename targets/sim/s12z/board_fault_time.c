@@ -36,5 +36,7 @@ uint64_t board_fault_edge(const struct s12z_board *b)
         return o->fault_from_ns;
     if (at < o->fault_for_ns)
         return b->ns + o->fault_for_ns - at;
-    return o->fault_every_ns ? b->ns + o->fault_every_ns - at : UINT64_MAX;
+    if (o->fault_every_ns)
+        return b->ns + o->fault_every_ns - at;
+    return UINT64_MAX;
 }

@@ -58,7 +58,9 @@ static unsigned mmc_target(const struct s12z_board *b, uint32_t addr)
         return 2;
     if (addr >= EEPROM_START && addr <= b->part->eeprom_end)
         return 3;
-    return addr >= b->part->flash_start ? 4 : 0;
+    if (addr >= b->part->flash_start)
+        return 4;
+    return 0;
 }
 
 void board_machine_exception(struct s12z_board *b, uint32_t addr, enum mmc_access access,

@@ -14,7 +14,9 @@ void board_set_bus_hz(struct s12z_board *b, uint64_t hz)
 
 void board_reset(struct s12z_board *b, bool special)
 {
-    b->mode = special ? 0 : MODE_MODC;
+    b->mode = MODE_MODC;
+    if (special)
+        b->mode = 0;
     b->mmcec = b->mmcccr = 0;
     b->mmcpc = 0;
     board_set_bus_hz(b, b->opt.bus_hz);

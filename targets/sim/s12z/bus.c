@@ -6,7 +6,9 @@
 static enum bus_result register_read(struct s12z_board *b, uint32_t addr, unsigned size,
                                      uint32_t *v)
 {
-    struct s12z_device *d = b->device_at[addr] ? &b->device[b->device_at[addr] - 1] : NULL;
+    struct s12z_device *d = NULL;
+    if (b->device_at[addr])
+        d = &b->device[b->device_at[addr] - 1];
     *v = 0;
     if (!d) {
         b->strange_reads++;
@@ -19,7 +21,9 @@ static enum bus_result register_read(struct s12z_board *b, uint32_t addr, unsign
 static enum bus_result register_write(struct s12z_board *b, uint32_t addr, unsigned size,
                                       uint32_t v)
 {
-    struct s12z_device *d = b->device_at[addr] ? &b->device[b->device_at[addr] - 1] : NULL;
+    struct s12z_device *d = NULL;
+    if (b->device_at[addr])
+        d = &b->device[b->device_at[addr] - 1];
     if (d) {
         d->write(d->ctx, (uint16_t)addr, size, (uint16_t)v);
         board_replan(b);
@@ -34,7 +38,9 @@ static enum bus_result check_nonvolatile(const struct s12z_board *b, uint32_t ad
         return BUS_BUSY;
     bool bad = eeprom ? b->eeprom_bad[(addr - EEPROM_START) / 2]
                       : b->flash_bad[(addr - b->part->flash_start) / 8];
-    return bad ? BUS_ECC : BUS_OK;
+    if (bad)
+        return BUS_ECC;
+    return BUS_OK;
 }
 
 static enum bus_result one_read(struct s12z_board *b, uint32_t addr, unsigned size,

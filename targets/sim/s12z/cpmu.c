@@ -148,12 +148,16 @@ static uint64_t rti_period(uint8_t v)
     unsigned rate = v >> 4 & 7, modulus = (v & 15u) + 1;
     if (v & RTI_RTDEC)
         return (uint64_t)thousands[rate] * 1000 * modulus;
-    return rate ? (uint64_t)modulus << (9 + rate) : 0;
+    if (rate)
+        return (uint64_t)modulus << (9 + rate);
+    return 0;
 }
 static uint64_t cop_period(uint8_t v)
 {
     static const uint8_t bits[] = { 0, 14, 16, 18, 20, 22, 23, 24 };
-    return v & COP_CR ? 1u << bits[v & COP_CR] : 0;
+    if (v & COP_CR)
+        return 1u << bits[v & COP_CR];
+    return 0;
 }
 
 static uint64_t rti_cycles(struct s12z_cpmu *c)

@@ -7,7 +7,9 @@ enum { PAGE = 1 << BUS_PAGE_BITS, ADDRESS = 0xFFFFFF };
 
 void cpu_forget(struct s12z_cpu *c, uint32_t addr, size_t n)
 {
-    uint32_t first = addr >= S12Z_MAX_LENGTH - 1 ? addr - (S12Z_MAX_LENGTH - 1) : 0;
+    uint32_t first = 0;
+    if (addr >= S12Z_MAX_LENGTH - 1)
+        first = addr - (S12Z_MAX_LENGTH - 1);
     for (uint32_t a = first; a < addr + n && a <= ADDRESS; a++) {
         struct cpu_page *p = c->page[a >> BUS_PAGE_BITS];
         if (p)
@@ -32,7 +34,9 @@ void cpu_hide(struct s12z_cpu *c, uint32_t page, bool hide)
 void cpu_count(const struct s12z_cpu *c, uint32_t pc, uint64_t *executed, uint64_t *taken)
 {
     const struct cpu_page *p = c->page[pc >> BUS_PAGE_BITS];
-    const struct cpu_insn *u = p ? &p->insn[pc & (PAGE - 1)] : NULL;
+    const struct cpu_insn *u = NULL;
+    if (p)
+        u = &p->insn[pc & (PAGE - 1)];
     *executed = u ? u->executed : 0;
     *taken = u ? u->taken : 0;
 }

@@ -141,6 +141,8 @@ void cpu_reset(struct s12z_cpu *c, bool special)
     c->halt_request = c->swi_request = c->fault = false;
     c->enbdc = special;
     c->r[S12Z_P] = cpu_load(c, intc_vector_address(board_intc(c->board), VEC_RESET), 4) & ADDRESS;
-    c->state = special ? CPU_BDM : CPU_RUN;
+    c->state = CPU_RUN;
+    if (special)
+        c->state = CPU_BDM;
     c->fault = false;
 }

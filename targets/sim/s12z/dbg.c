@@ -178,7 +178,9 @@ static bool address_matches(struct s12z_dbg *d, unsigned n, uint32_t first, uint
     if (n & 1)
         return false; /* the second of a pair only bounds */
     bool inside = first >= compare_address(d, n) && first <= compare_address(d, n + 1);
-    return mode == 1 ? inside : mode == 2 && !inside;
+    if (mode == 1)
+        return inside;
+    return mode == 2 && !inside;
 }
 
 static void first_of_profile(struct s12z_dbg *d, uint32_t pc)
@@ -224,12 +226,16 @@ static bool data_matches(struct s12z_dbg *d, unsigned n, uint32_t addr, unsigned
     for (unsigned lane = 0; lane < 4; lane++) {
         unsigned k = (lane - addr) & 3, mask = r[COMPARATOR_MASK + lane];
         bool accessed = k < size;
-        uint8_t byte = accessed ? (uint8_t)(v >> (8 * (size - 1 - k))) : 0;
+        uint8_t byte = 0;
+        if (accessed)
+            byte = (uint8_t)(v >> (8 * (size - 1 - k)));
         bool differs = ((byte ^ r[COMPARATOR_DATA + lane]) & mask) != 0;
         equal &= !mask || (accessed && !differs);
         different |= accessed && differs;
     }
-    return r[0] & CTL_NDB ? different : equal;
+    if (r[0] & CTL_NDB)
+        return different;
+    return equal;
 }
 
 /* One access within an aligned long. */
@@ -353,12 +359,24 @@ static uint8_t writable_bits(const struct s12z_dbg *d, unsigned at)
     bool full = d->part->full_dbg;
     switch (at) {
     case DBGC1: return 0x9B;
-    case DBGC2: return full ? 0x0F : 0x03;
-    case DBGTCRH: return full ? 0x7F : 0;
-    case DBGTCRL: return full ? (d->part->prend ? 0x1F : 0x0F) : 0;
+    case DBGC2:
+        if (full)
+            return 0x0F;
+        return 0x03;
+    case DBGTCRH:
+        if (full)
+            return 0x7F;
+        return 0;
+    case DBGTCRL:
+        if (full)
+            return (d->part->prend ? 0x1F : 0x0F);
+        return 0;
     case DBGSCR1:
     case DBGSCR1 + 1:
-    case DBGSCR1 + 2: return full ? 0xFF : 0xCF;
+    case DBGSCR1 + 2:
+        if (full)
+            return 0xFF;
+        return 0xCF;
     case DBGACTL:
     case DBGCCTL:
         if (at == DBGCCTL && !full)

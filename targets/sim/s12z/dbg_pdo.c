@@ -93,7 +93,9 @@ void pdo_line_written(struct s12z_dbg *d)
 
 uint64_t pdo_next(const struct s12z_dbg *d)
 {
-    return d->line_done_at ? d->line_done_at : UINT64_MAX;
+    if (d->line_done_at)
+        return d->line_done_at;
+    return UINT64_MAX;
 }
 
 void pdo_advance(struct s12z_dbg *d, uint64_t now)
@@ -160,7 +162,10 @@ unsigned profile_line_bytes(const struct s12z_dbg *d, uint64_t line)
 {
     switch (line & 0x0F) {
     case INFO_PTS: return 4;
-    case INFO_PTHF: return d->variant.short_pthf ? 5 : 6;
+    case INFO_PTHF:
+        if (d->variant.short_pthf)
+            return 5;
+        return 6;
     default: return 8;
     }
 }

@@ -226,5 +226,7 @@ cpu_fn *cpu_handler(const struct s12z_insn *i)
         fn = exec_math_handler(i);
     if (!fn && i->op == S12Z_OP_SUB && i->nopr == 3)
         fn = op_sub_pointers;
-    return fn ? fn : plain[i->op];
+    if (fn)
+        return fn;
+    return plain[i->op];
 }

@@ -67,7 +67,9 @@ static bool flash_protected(uint8_t fprot, uint32_t addr)
              low_end = 0xFF8000 + (0x400u << (fprot & 3));
     bool in_range = (!(fprot & FPROT_HDIS) && addr >= high) ||
                     (!(fprot & FPROT_LDIS) && addr >= 0xFF8000 && addr < low_end);
-    return fprot & FPROT_OPEN ? in_range : !in_range;
+    if (fprot & FPROT_OPEN)
+        return in_range;
+    return !in_range;
 }
 static bool eeprom_protected(uint8_t dfprot, uint32_t addr)
 {
@@ -145,7 +147,9 @@ static uint8_t check_phrase(struct s12z_ftmrz *f)
     uint32_t a = ftmrz_address(f);
     if (a % PHRASE || !in_flash(f, a, PHRASE))
         return FSTAT_ACCERR;
-    return flash_protected(f->fprot, a) ? FSTAT_FPVIOL : 0;
+    if (flash_protected(f->fprot, a))
+        return FSTAT_FPVIOL;
+    return 0;
 }
 static uint8_t check_eeprom_write(struct s12z_ftmrz *f)
 {
@@ -153,7 +157,9 @@ static uint8_t check_eeprom_write(struct s12z_ftmrz *f)
              n = f->fccobix > 1 ? (f->fccobix - 1u) * EEPROM_WORD : EEPROM_WORD;
     if (a % EEPROM_WORD || !in_eeprom(f, a, n))
         return FSTAT_ACCERR;
-    return eeprom_protected(f->dfprot, a) ? FSTAT_FPVIOL : 0;
+    if (eeprom_protected(f->dfprot, a))
+        return FSTAT_FPVIOL;
+    return 0;
 }
 static uint8_t check_margin(struct s12z_ftmrz *f)
 {
@@ -169,7 +175,9 @@ static uint8_t check_field_margin(struct s12z_ftmrz *f)
 }
 static uint8_t check_once(struct s12z_ftmrz *f)
 {
-    return f->fccob[1] < ONCE_PHRASES ? 0 : FSTAT_ACCERR;
+    if (f->fccob[1] < ONCE_PHRASES)
+        return 0;
+    return FSTAT_ACCERR;
 }
 static uint8_t check_once_blank(struct s12z_ftmrz *f)
 {
@@ -190,7 +198,9 @@ static uint8_t check_backdoor(struct s12z_ftmrz *f)
         if (f->fccob[k + 1] != want || want == 0 || want == 0xFFFF)
             f->backdoor_spent = true;
     }
-    return f->backdoor_spent ? FSTAT_ACCERR : 0;
+    if (f->backdoor_spent)
+        return FSTAT_ACCERR;
+    return 0;
 }
 static uint8_t check_override(struct s12z_ftmrz *f)
 {
@@ -287,7 +297,12 @@ static uint8_t finish_erase_block(struct s12z_ftmrz *f)
     return 0;
 }
 
-static uint8_t verdict_flags(bool erased) { return erased ? 0 : FSTAT_MGSTAT; }
+static uint8_t verdict_flags(bool erased)
+{
+    if (erased)
+        return 0;
+    return FSTAT_MGSTAT;
+}
 static bool flash_all_erased(const struct s12z_ftmrz *f)
 {
     return flash_erased(f, f->board->part->flash_start, part_flash_bytes(f->board->part));

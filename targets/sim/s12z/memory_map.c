@@ -20,7 +20,9 @@ static void map_flash_page(struct s12z_bus *bus, uint32_t addr)
 {
     struct s12z_board *b = bus->board;
     bool plain = !b->flash_busy && !any_bad_phrase(b, addr);
-    bus->read[addr >> BUS_PAGE_BITS] = plain ? b->flash + (addr - b->part->flash_start) : NULL;
+    bus->read[addr >> BUS_PAGE_BITS] = NULL;
+    if (plain)
+        bus->read[addr >> BUS_PAGE_BITS] = b->flash + (addr - b->part->flash_start);
 }
 
 void bus_map_ram(struct s12z_bus *bus, uint32_t addr)
@@ -30,8 +32,10 @@ void bus_map_ram(struct s12z_bus *bus, uint32_t addr)
     bool plain = addr + PAGE - 1 <= b->part->ram_end;
     for (unsigned k = 0; plain && b->ram_faults && k < PAGE / 2; k++)
         plain = !b->ram_raw[(addr - RAM_START) / 2 + k];
-    bus->read[addr >> BUS_PAGE_BITS] = bus->write[addr >> BUS_PAGE_BITS] =
-        plain ? b->ram + (addr - RAM_START) : NULL;
+    uint8_t *ram = NULL;
+    if (plain)
+        ram = b->ram + (addr - RAM_START);
+    bus->read[addr >> BUS_PAGE_BITS] = bus->write[addr >> BUS_PAGE_BITS] = ram;
 }
 
 void bus_map(struct s12z_bus *bus)

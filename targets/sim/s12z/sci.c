@@ -44,7 +44,9 @@ struct s12z_sci {
 
 static unsigned sleep_states(const struct s12z_sci *s)
 {
-    return s->reg[CR1] & CR1_SCISWAI ? GATE_WAIT : 0;
+    if (s->reg[CR1] & CR1_SCISWAI)
+        return GATE_WAIT;
+    return 0;
 }
 static uint64_t clock_now(const struct s12z_sci *s) { return s->clock.last - s->clock.off; }
 

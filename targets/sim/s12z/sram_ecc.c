@@ -161,7 +161,10 @@ static uint8_t read_byte(void *ctx, uint16_t addr)
     case DD:
     case DD + 1: return e->dd[addr - DD];
     case DE: return e->de;
-    case DCMD: return e->no_repair ? DCMD_NO_REPAIR : 0;
+    case DCMD:
+        if (e->no_repair)
+            return DCMD_NO_REPAIR;
+        return 0;
     default: return 0;
     }
 }

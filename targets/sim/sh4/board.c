@@ -477,8 +477,9 @@ static int create_board(const struct sim_board_type *type, enum sh4_variant vari
         return ret;
     }
     b->noise_left = b->opt.fault_n;
-    b->nmi_edge =
-        b->opt.nmi_us ? b->opt.nmi_us * (b->opt.cpu_hz / BOARD_PCLK_DIV) / 1000000 : UINT64_MAX;
+    b->nmi_edge = UINT64_MAX;
+    if (b->opt.nmi_us)
+        b->nmi_edge = b->opt.nmi_us * (b->opt.cpu_hz / BOARD_PCLK_DIV) / 1000000;
     *out = &b->base;
     return 0;
 }

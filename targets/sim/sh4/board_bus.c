@@ -177,7 +177,9 @@ uint32_t *board_stored(struct board *b, uint32_t addr)
     size_t i = BOARD_STORED_REGS;
     if (info)
         i = (size_t)(info - sh4_reg_table(&n));
-    return i < BOARD_STORED_REGS ? &b->stored[i] : NULL;
+    if (i < BOARD_STORED_REGS)
+        return &b->stored[i];
+    return NULL;
 }
 
 static void unknown_register(struct board *b, uint32_t addr)

@@ -18,7 +18,9 @@ unsigned sh4_oc_index(const struct sh4_cpu *cpu, uint32_t vaddr)
     unsigned i = vaddr >> 5 & 0x1FF;
     if (ccr & CCR_OIX)
         i = (i & 0xFF) | (vaddr >> 25 & 1) << 8;
-    return ccr & CCR_ORA ? i & ~(unsigned)RAM_ENTRY : i;
+    if (ccr & CCR_ORA)
+        return i & ~(unsigned)RAM_ENTRY;
+    return i;
 }
 
 unsigned sh4_ic_index(const struct sh4_cpu *cpu, uint32_t vaddr)

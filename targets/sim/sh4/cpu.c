@@ -109,7 +109,9 @@ enum sh4_stop sh4_cpu_run(struct sh4_cpu *cpu, uint64_t until)
         cpu->stop = false;
         return SH4_STOP_REQUEST;
     }
-    return idle ? SH4_STOP_SLEEP : SH4_STOP_CYCLE;
+    if (idle)
+        return SH4_STOP_SLEEP;
+    return SH4_STOP_CYCLE;
 }
 
 void sh4_cpu_step(struct sh4_cpu *cpu)
@@ -142,7 +144,9 @@ static uint8_t *peek_byte(struct sh4_cpu *cpu, uint32_t vaddr, bool write)
         return sh4_oc_ram(cpu, vaddr);
     unsigned i = sh4_oc_index(cpu, vaddr);
     const struct sh4_window *w = sh4_find_window(cpu, paddr, 1);
-    uint8_t *mem = w ? w->host + ((paddr - w->base) & w->mask) : NULL;
+    uint8_t *mem = NULL;
+    if (w)
+        mem = w->host + ((paddr - w->base) & w->mask);
     if (vaddr >> 29 == 5 || !(cpu->ccn.ccr & CCR_OCE) || f->otag[i] != (paddr & ~31u))
         return write && w && !w->writable ? NULL : mem;
     if (write)

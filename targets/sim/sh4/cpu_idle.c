@@ -66,7 +66,9 @@ static uint64_t passes_by_register(struct sh4_cpu *cpu, const struct moment *m, 
         return 0;
     if (adds)
         return UINT64_MAX;
-    return cpu->r[n] ? cpu->r[n] - 1 : 0;
+    if (cpu->r[n])
+        return cpu->r[n] - 1;
+    return 0;
 }
 
 /* How often the pass since *m can be repeated. */
@@ -96,7 +98,9 @@ static uint32_t pc_of(const struct moment *m)
 static void repeat_pass(struct sh4_cpu *cpu, const struct moment *m, uint64_t most)
 {
     uint64_t period = cpu->cycle - m->cycle;
-    uint64_t times = period && cpu->until > cpu->cycle ? (cpu->until - cpu->cycle - 1) / period : 0;
+    uint64_t times = 0;
+    if (period && cpu->until > cpu->cycle)
+        times = (cpu->until - cpu->cycle - 1) / period;
     times = MIN(times, most);
     for (unsigned i = 0; i < SH4_NEVENTS; i++)
         cpu->total[i] += times * (cpu->total[i] - m->total[i]);

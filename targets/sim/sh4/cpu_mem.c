@@ -56,7 +56,9 @@ static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size,
 {
     uint32_t ccr = cpu->ccn.ccr;
     bool enabled = ccr & (access == SH4_ACCESS_FETCH ? CCR_ICE : CCR_OCE);
-    uint16_t address_error = access == SH4_ACCESS_WRITE ? 0x100 : 0x0E0;
+    uint16_t address_error = 0x0E0;
+    if (access == SH4_ACCESS_WRITE)
+        address_error = 0x100;
     if (vaddr & (size - 1))
         return raise_fault(cpu, address_error, vaddr);
     if (vaddr >> 31 && !(cpu->sr_rest & SR_MD) && (!store_queue(vaddr) || cpu->ccn.mmucr & 0x200))

@@ -21,7 +21,9 @@ void sh4_cpu_reset(struct sh4_cpu *cpu, enum sh4_reset kind, bool ase_boot)
     cpu->asleep = cpu->ase_break = false;
     cpu->ccn.mmucr = 0;
     cpu->ccn.ccr = 0;
-    cpu->ccn.expevt = kind == SH4_RESET_MANUAL ? 0x020 : 0x000;
+    cpu->ccn.expevt = 0x000;
+    if (kind == SH4_RESET_MANUAL)
+        cpu->ccn.expevt = 0x020;
     if (kind != SH4_RESET_MANUAL)
         invalidate_caches(cpu);
     sh4_pmc_reset(cpu);

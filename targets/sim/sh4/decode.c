@@ -353,8 +353,9 @@ static void fill_rec(struct sh4_cpu *cpu, struct trec *r, const struct block *b,
     end[1] = end[0];
     if (distance)
         sh4_pipe_redirect(&end[1], since, distance, &r->time[1]);
-    unsigned fetch_wait =
-        b->kind == LINE_UNCACHED ? b->fetches * cpu->cfg.costs.uncached_fetch : 0u;
+    unsigned fetch_wait = 0u;
+    if (b->kind == LINE_UNCACHED)
+        fetch_wait = b->fetches * cpu->cfg.costs.uncached_fetch;
     for (unsigned i = 0; i < 2; i++)
         r->cycles[i] = r->time[i].cycles + fetch_wait;
     r->max_cycles = MAX(r->cycles[1], r->cycles[0]);

@@ -82,7 +82,9 @@ static void set_poison(struct sh4_cpu *cpu)
         bool wt = p1 ? !(ccr & CCR_CB) : ccr & CCR_WT;
         t->ipoison[s] = plain_ic && cacheable && reachable ? 0 : POISON >> 1;
         t->rpoison[s] = plain_oc && cacheable && reachable && !t->noperand ? 0 : POISON >> 1;
-        t->wpoison[s] = t->rpoison[s] || wt ? POISON >> 1 : 0;
+        t->wpoison[s] = 0;
+        if (t->rpoison[s] || wt)
+            t->wpoison[s] = POISON >> 1;
     }
 }
 
@@ -218,7 +220,12 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define PAIR_SWAP 1
 #include "targets/sim/sh4/exec_fast.inc"
 
-const int32_t *sh4_fast_labels(bool big) { return big ? run_be(NULL, 0) : run_le(NULL, 0); }
+const int32_t *sh4_fast_labels(bool big)
+{
+    if (big)
+        return run_be(NULL, 0);
+    return run_le(NULL, 0);
+}
 
 void sh4_run_blocks(struct sh4_cpu *cpu, uint64_t until)
 {

@@ -233,7 +233,9 @@ static int64_t order_key(const struct fp_format *f, struct fp_num x, uint64_t v)
     int64_t magnitude = 0;
     if (x.kind != K_ZERO)
         magnitude = (int64_t)(v & (fp_zero(f, true) - 1));
-    return x.sign ? -magnitude : magnitude;
+    if (x.sign)
+        return -magnitude;
+    return magnitude;
 }
 
 static bool compare_operands(const struct fp_format *f, uint32_t *fpscr, uint64_t n, uint64_t m,
@@ -320,7 +322,9 @@ static bool to_integer(const struct fp_format *f, uint32_t *fpscr, uint64_t v, u
     uint64_t r = x.sign ? 0u - (uint32_t)magnitude : (uint32_t)magnitude;
     if (out) {
         fp_invalid(&op);
-        r = x.sign || fp_is_nan(x) ? 0x80000000u : 0x7FFFFFFFu;
+        r = 0x7FFFFFFFu;
+        if (x.sign || fp_is_nan(x))
+            r = 0x80000000u;
     }
     return fp_write32(fp_finish(&op), &r, fpul);
 }

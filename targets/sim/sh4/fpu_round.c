@@ -30,7 +30,9 @@ struct fp_num fp_unpack(const struct fp_op *op, uint64_t v)
         if (frac)
             x.kind = frac >> (f->frac - 1) ? K_SNAN : K_QNAN;
     } else if (e == 0) {
-        x.kind = frac == 0 || fp_flushes(op) ? K_ZERO : K_DENORM;
+        x.kind = K_DENORM;
+        if (frac == 0 || fp_flushes(op))
+            x.kind = K_ZERO;
         x.mant = x.kind == K_ZERO ? 0 : frac;
         x.exp = 1 - f->bias - f->frac;
     } else {

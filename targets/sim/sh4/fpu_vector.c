@@ -11,7 +11,9 @@ static double value_of(struct fp_num x)
     double d = 0.0;
     if (x.kind == K_NORM)
         d = ldexp((double)x.mant, x.exp);
-    return x.sign ? -d : d;
+    if (x.sign)
+        return -d;
+    return d;
 }
 
 /* Kinds of product n*m: what an inner product has to know of each. */

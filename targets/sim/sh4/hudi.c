@@ -91,7 +91,9 @@ static void update_ir(struct sh4_hudi *h)
 /* Nobody may rely on what it is. */
 static uint32_t status_word(const struct sh4_hudi *h)
 {
-    return h->status_zero ? 0 : (uint32_t)h->clocks * 0x9E3779B1u;
+    if (h->status_zero)
+        return 0;
+    return (uint32_t)h->clocks * 0x9E3779B1u;
 }
 
 static void capture_dr(struct sh4_hudi *h)

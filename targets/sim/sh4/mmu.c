@@ -126,7 +126,9 @@ static const struct sh4_tlb_entry *look_up(struct sh4_mmu *mmu, uint32_t vaddr,
         return &tlb[e];
     }
     out->utlb_miss = e == NO_ENTRY;
-    out->fault = access == SH4_ACCESS_WRITE ? SH4_EXP_TLB_MISS_WRITE : SH4_EXP_TLB_MISS_READ;
+    out->fault = SH4_EXP_TLB_MISS_READ;
+    if (access == SH4_ACCESS_WRITE)
+        out->fault = SH4_EXP_TLB_MISS_WRITE;
     if (e == MULTI_HIT)
         out->fault = SH4_EXP_TLB_MULTI;
     return NULL;
@@ -138,7 +140,9 @@ static uint16_t protection_fault(const struct sh4_tlb_entry *e, enum sh4_access 
         return user && !(e->pr & PR_USER) ? SH4_EXP_TLB_PROT_READ : 0;
     if (!(e->pr & PR_WRITE) || (user && !(e->pr & PR_USER)))
         return SH4_EXP_TLB_PROT_WRITE;
-    return e->dirty ? 0 : SH4_EXP_INITIAL_WRITE;
+    if (e->dirty)
+        return 0;
+    return SH4_EXP_INITIAL_WRITE;
 }
 
 static void through_tlb(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access access, bool user,
@@ -187,7 +191,9 @@ void sh4_mmu_translate(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access acce
     *out = (struct sh4_xlat){ 0 };
     bool queue = vaddr >> 26 == 0xE0000000u >> 26;
     if (user && vaddr >= 0x80000000 && !(queue && !REG_GET(mmu->ccn->mmucr, SH4_MMUCR_SQMD))) {
-        out->fault = access == SH4_ACCESS_WRITE ? SH4_EXP_ADDR_WRITE : SH4_EXP_ADDR_READ;
+        out->fault = SH4_EXP_ADDR_READ;
+        if (access == SH4_ACCESS_WRITE)
+            out->fault = SH4_EXP_ADDR_WRITE;
         return;
     }
     bool p0_p3 = vaddr < 0x80000000 || (vaddr >= 0xC0000000 && vaddr < 0xE0000000);
@@ -263,9 +269,15 @@ static enum array array_at(uint32_t addr)
     bool second = addr >> 23 & 1;
     switch (addr >> 24) {
     case 0xF2: return ITLB_ADDRESS;
-    case 0xF3: return second ? ITLB_DATA2 : ITLB_DATA1;
+    case 0xF3:
+        if (second)
+            return ITLB_DATA2;
+        return ITLB_DATA1;
     case 0xF6: return UTLB_ADDRESS;
-    case 0xF7: return second ? UTLB_DATA2 : UTLB_DATA1;
+    case 0xF7:
+        if (second)
+            return UTLB_DATA2;
+        return UTLB_DATA1;
     default: return NO_ARRAY;
     }
 }

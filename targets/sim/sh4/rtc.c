@@ -165,7 +165,9 @@ static void write_rcr2(struct sh4_rtc *r, uint8_t value)
         r->offset256 = r->seen256;
     if (REG_GET(value, SH4_RCR2_ADJ)) {
         bool up = r->sec >= 30;
-        r->sec = up ? 59 : 0;
+        r->sec = 0;
+        if (up)
+            r->sec = 59;
         if (up)
             next_second(r);
     }

@@ -131,7 +131,9 @@ static bool ask_host(struct sh4_scif *s)
     if (s->came_at == s->came_len) {
         ssize_t n = read(s->fd_in, s->came, sizeof s->came);
         s->came_at = 0;
-        s->came_len = n > 0 ? (size_t)n : 0;
+        s->came_len = 0;
+        if (n > 0)
+            s->came_len = (size_t)n;
     }
     return s->came_at < s->came_len;
 }

@@ -18,7 +18,9 @@ static uint64_t divider_of(const struct sh4_tmu *t, unsigned n)
 {
     static const uint16_t table[8] = { 4, 16, 64, 256, 1024, 0, 0, 0 };
     unsigned code = REG_GET(t->channel[n].tcr, SH4_TCR_TPSC);
-    return code == 6 ? t->pclk_hz / RTC_HZ : table[code];
+    if (code == 6)
+        return t->pclk_hz / RTC_HZ;
+    return table[code];
 }
 
 static bool is_counting(const struct sh4_tmu *t, unsigned n)

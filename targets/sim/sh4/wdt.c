@@ -25,7 +25,9 @@ void sh4_wdt_freeze(struct sh4_wdt *w, uint64_t now, bool frozen)
 enum sh4_wdt_action sh4_wdt_advance(struct sh4_wdt *w, uint64_t now)
 {
     uint64_t d = divider_of(w);
-    uint64_t ticks = is_counting(w) ? now / d - w->seen / d : 0;
+    uint64_t ticks = 0;
+    if (is_counting(w))
+        ticks = now / d - w->seen / d;
     bool overflow = w->wtcnt + ticks > 0xFF;
     w->wtcnt = (uint8_t)(w->wtcnt + ticks);
     w->seen = now;

@@ -50,5 +50,7 @@ int main(int argc, char **argv)
     for (unsigned q = 0; q < 4; q++)
         for (unsigned op = 0xF000; op < 0x10000; op++)
             fprintf(f, "%u,%s", find_row(op, q & 2, q & 1), text_if(op % 32 == 31, "\n"));
-    return fclose(f) ? 1 : 0;
+    if (fclose(f))
+        return 1;
+    return 0;
 }
