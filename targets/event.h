@@ -52,6 +52,9 @@ enum event_kind {
     /* pc: from here on a start or stop point. Without pc: a new list begins. Made on the host,
      * behind EVENT_AGAIN */
     EVENT_POINT,
+    /* target: where the overlay is loaded that lies at pc, its run address, from here on. Without
+     * target: from here on nobody knows which one does */
+    EVENT_OVERLAY,
     EVENT_NKINDS
 };
 

@@ -21,6 +21,12 @@ struct image_function {
     uint64_t low, high; /* [low, high) */
 };
 
+/* One of an overlay: a section of code that shares run addresses with others. */
+struct image_overlay_function {
+    struct image_function is;
+    size_t overlay; /* 1 + the index of its section */
+};
+
 /* All pointers are borrowed from whoever loaded the ELF, and valid as long as that object is open.
  */
 /* A part of a function that is measured by itself. */
@@ -38,6 +44,12 @@ struct image {
     const uint64_t *load_addr;
     const struct image_function *functions; /* sorted by low, not overlapping */
     size_t nfunctions;
+    /* By section: it is an overlay. NULL: none is. In `functions` those of all overlays are mixed
+     * up, as if all were in memory. In overlay_functions each is whole: sorted by overlay, then
+     * low. */
+    const bool *overlay;
+    const struct image_overlay_function *overlay_functions;
+    size_t noverlay_functions;
     const struct image_block *blocks; /* sorted by low, not overlapping */
     size_t nblocks;
     uint8_t build_id[20];

@@ -14,6 +14,7 @@
 #include "profiler/profile/watched.h"
 #include "profiler/views/json_writer.h"
 #include "profiler/views/report.h"
+#include "targets/overlay.h"
 
 enum { SHOWN_STRETCHES = 12 };
 
@@ -41,7 +42,7 @@ struct shown {
 
 static uint64_t key_of(const struct annotate *a, uint64_t addr)
 {
-    return a->code.canonical ? a->code.canonical(addr) : addr;
+    return overlay_canonical(a->code.canonical, addr);
 }
 
 /* Counter 1 of an estimate is corrected by function: of a place it is not known. */
@@ -84,7 +85,7 @@ static struct measured *measured_at(struct shown *s, uint64_t addr)
 static void take_sites(struct shown *s)
 {
     const struct profile_watched *w = s->a->profile->watched;
-    uint64_t low = key_of(s->a, s->is->low), high = low + (s->is->high - s->is->low);
+    uint64_t low = key_of(s->a, profile_place(s->is)), high = low + (s->is->high - s->is->low);
     size_t i = PARTITION_POINT(w->nsites, k, w->site[k].address < low);
     for (; i < w->nsites && w->site[i].address < high; i++) {
         const struct profile_site *is = &w->site[i];
@@ -156,7 +157,7 @@ static size_t merge_stretches(struct profile_stretch *row, size_t n)
 static bool take_stretches(struct shown *s)
 {
     const struct profile_watched *w = s->a->profile->watched;
-    uint64_t low = key_of(s->a, s->is->low), high = low + (s->is->high - s->is->low);
+    uint64_t low = key_of(s->a, profile_place(s->is)), high = low + (s->is->high - s->is->low);
     size_t from = PARTITION_POINT(w->nstretches, i, w->stretch[i].at < low),
            n = PARTITION_POINT(w->nstretches, i, w->stretch[i].at < high) - from;
     s->stretch = calloc(n + 1, sizeof *s->stretch);
@@ -193,7 +194,7 @@ static const struct source_text *source_of(const struct shown *s, const char *na
     struct annotate_file *f = &all->file[all->n++];
     *f = (struct annotate_file){ .name = name };
     const char *moved = moved_name(s->a, name),
-               *compiled = symbols_directory(s->a->symbols, s->is->low);
+               *compiled = symbols_directory(s->a->symbols, profile_place(s->is));
     source_text_read(text_or(moved, name), moved ? s->a->source_new : compiled, s->a->code.elf,
                      &f->text);
     if (f->text.note && s->a->note)
@@ -225,7 +226,8 @@ static int gather_function(struct shown *s, const struct annotate *a, size_t fun
                            struct err *err)
 {
     *s = (struct shown){ .a = a, .is = &a->profile->functions[function] };
-    int ret = listing_make(&a->code, s->is->low, s->is->high, &s->listing, err);
+    uint64_t low = profile_place(s->is);
+    int ret = listing_make(&a->code, low, low + (s->is->high - s->is->low), &s->listing, err);
     if (ret < 0)
         return ret;
     s->insn = calloc(s->listing.n + 1, sizeof *s->insn);

@@ -8,9 +8,10 @@
 
 static bool is_where_it_was(const struct symbols *syms, const struct profile_function *f)
 {
-    long at = symbols_find(syms, f->low);
+    long at = symbols_find(syms, profile_place(f));
     const struct symbol_function *s = at < 0 ? NULL : symbols_function(syms, (size_t)at);
-    return s && s->low == symbols_own_address(syms, f->low) && strcmp(s->linkage, f->linkage) == 0;
+    return s && s->low == symbols_own_address(syms, profile_place(f)) &&
+           strcmp(s->linkage, f->linkage) == 0;
 }
 
 /* By the build id; without one, by where its functions are. */

@@ -44,6 +44,8 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
                                                       .watch = c->watch },
                            &c->tree, err);
     if (ret == 0)
+        ret = overlays_init(&c->overlays, symbols, err);
+    if (ret == 0)
         ret = snapshots_new(&c->snapshots, err);
     if (ret == 0)
         ret = snapshots_new(&c->unmarked, err);
@@ -147,6 +149,8 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         sampling_feed(&c->sampling, &events[i]);
+        if (!overlays_take(&c->overlays, &events[i]))
+            continue;
         switch (events[i].kind) {
         case EVENT_BLOCK:
         case EVENT_BRANCH: /* sums so far; the sums of the last pass come before its end */
@@ -337,6 +341,7 @@ void capture_close(struct capture *c)
     rates_fini(&c->rates);
     untraced_fini(&c->untraced);
     task_names_fini(&c->tasks);
+    overlays_fini(&c->overlays);
     if (c->recording)
         recording_finish(c->recording,
                          &(struct recording_end){ .events = c->seen - c->recorded_from }, NULL);

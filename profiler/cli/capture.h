@@ -6,6 +6,7 @@
 
 #include "profiler/core/calltree.h"
 #include "profiler/core/filter.h"
+#include "profiler/core/overlays.h"
 #include "profiler/profile/marks.h"
 #include "profiler/profile/profile.h"
 #include "profiler/core/rates.h"
@@ -53,6 +54,7 @@ struct capture {
     struct untraced untraced;   /* places that gave no events */
     struct task_names tasks;    /* of the program's system */
     struct stretches stretches; /* between losses */
+    struct overlays overlays;   /* which of them lies where */
     struct snapshots *snapshots;
     struct snapshots *unmarked; /* the same without marks */
     /* blocks count a pass as a whole: after EVENT_CLEAR those of the pass under way are not taken

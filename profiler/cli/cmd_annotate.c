@@ -137,8 +137,18 @@ static bool is_end_of(const char *name, const char *end)
 static bool is_renamed(const struct annotating *a, size_t i)
 {
     const struct profile_function *f = &a->profile->functions[i];
-    long s = f->high > f->low ? symbols_find(a->symbols, f->low) : -1;
+    long s = f->high > f->low ? symbols_find(a->symbols, profile_place(f)) : -1;
     return s >= 0 && strcmp(symbols_function(a->symbols, (size_t)s)->name, f->name) != 0;
+}
+
+/* A name that the program's symbols do not have, or that they have at an address where other
+ * overlays' functions are, too. */
+static bool names_one(const struct annotating *a, size_t i, const char *text)
+{
+    const struct profile_function *f = &a->profile->functions[i];
+    if (f->overlay || f->either)
+        return strcmp(profile_shown_name(f), text) == 0;
+    return strcmp(f->name, text) == 0 && is_renamed(a, i);
 }
 
 static int parse_where(const struct annotating *a, const char *text, struct where *out,
@@ -153,9 +163,10 @@ static int parse_where(const struct annotating *a, const char *text, struct wher
             return 0;
         }
     for (size_t i = 0; i < a->profile->nfunctions; i++)
-        if (strcmp(a->profile->functions[i].name, text) == 0 && is_renamed(a, i)) {
-            out->low = a->profile->functions[i].low;
-            out->high = a->profile->functions[i].high;
+        if (names_one(a, i, text)) {
+            const struct profile_function *f = &a->profile->functions[i];
+            out->low = profile_place(f);
+            out->high = out->low + (f->high - f->low);
             return 0;
         }
     int ret = symbols_parse(a->symbols, text, &out->low, err);
@@ -179,7 +190,8 @@ static bool is_wanted(const struct annotating *a, const struct where *w, size_t 
         return is_end_of(f->file, w->file);
     if (w->all)
         return f->hits > 0;
-    return f->low >= w->low && f->low < w->high;
+    uint64_t low = w->low == symbols_plain(a->symbols, w->low) ? f->low : profile_place(f);
+    return low >= w->low && low < w->high;
 }
 
 static uint64_t weight_of(const struct profile *p, size_t i)

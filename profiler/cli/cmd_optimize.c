@@ -162,11 +162,11 @@ static int check_program(const struct optimizing *z, struct err *err)
 {
     for (size_t i = 0; i < z->profile->nfunctions; i++) {
         const struct profile_function *f = &z->profile->functions[i];
-        long at = symbols_find(z->symbols, f->low);
+        long at = symbols_find(z->symbols, profile_place(f));
         if (!*f->linkage || f->high <= f->low)
             continue;
         const struct symbol_function *s = at < 0 ? NULL : symbols_function(z->symbols, (size_t)at);
-        if (!s || s->low != symbols_own_address(z->symbols, f->low) ||
+        if (!s || s->low != symbols_own_address(z->symbols, profile_place(f)) ||
             strcmp(s->linkage, f->linkage) != 0)
             return err_set(err, ERR_FORMAT, "give the ELF that was profiled",
                            "%s is of another build than %s: %s is not where it was", z->elf,

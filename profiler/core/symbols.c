@@ -42,6 +42,7 @@ static void merge_claims(struct symbols *s)
         if (!best->file) {
             best->file = c->file;
             best->line = c->line;
+            best->unit = c->unit;
         }
     }
     s->nclaims = n;
@@ -71,7 +72,8 @@ static void settle_ranges(struct symbols *s)
         struct claim *c = &s->claims[i], *next = i + 1 < s->nclaims ? c + 1 : NULL;
         if (c->high <= c->low) {
             const struct image_section *section = sym_section(s, c->low);
-            uint64_t end = section ? section->addr + section->size : c->low + 1;
+            uint64_t end =
+                section ? sym_section_low(s, section, c->low) + section->size : c->low + 1;
             c->high = next && next->low < end ? next->low : end;
         }
         if (next && next->low < c->high) {
@@ -84,7 +86,7 @@ static void settle_ranges(struct symbols *s)
 
 /* "_main" of a toolchain that puts an underscore before every C name is "main" if debug info says
  * so. */
-static const char *function_name(struct symbols *s, const struct claim *c)
+const char *sym_function_name(struct symbols *s, const struct claim *c)
 {
     const char *mangled = strncmp(c->linkage, "__Z", 3) ? c->linkage : c->linkage + 1;
     char *plain = symbol_demangle(mangled);
@@ -96,34 +98,108 @@ static const char *function_name(struct symbols *s, const struct claim *c)
     return c->name ? c->name : c->linkage;
 }
 
-int symbols_make_functions(struct symbols *s, struct err *err)
+/* Claims of all sources become functions that do not overlap. */
+static void settle_claims(struct symbols *s)
 {
     if (s->nclaims)
         qsort(s->claims, s->nclaims, sizeof *s->claims, by_low);
     merge_claims(s);
     drop_inner_labels(s);
     settle_ranges(s);
+}
+
+static struct image_function image_function_of(const struct symbols *s, const struct claim *c)
+{
+    uint64_t bits = s->overlay_bits;
+    return (struct image_function){ text_or(c->linkage, ""), c->low & ~bits, c->high & ~bits };
+}
+
+/* Of claims in order, those of overlays come last: their addresses are the highest. */
+static bool keep_overlay_functions(struct symbols *s)
+{
+    size_t from = PARTITION_POINT(s->nclaims, i, !overlay_number(s->claims[i].low));
+    struct image_overlay_function *f = arena_alloc(&s->arena, (s->nclaims - from + 1) * sizeof *f);
+    for (size_t i = from; f && i < s->nclaims; i++) {
+        const struct claim *c = &s->claims[i];
+        f[i - from] =
+            (struct image_overlay_function){ image_function_of(s, c), overlay_number(c->low) };
+    }
+    s->image.overlay_functions = f;
+    s->image.noverlay_functions = s->nclaims - from;
+    return f != NULL;
+}
+
+static bool keep_image_functions(struct symbols *s)
+{
+    struct image_function *f = arena_alloc(&s->arena, (s->nclaims + 1) * sizeof *f);
+    for (size_t i = 0; f && i < s->nclaims; i++)
+        f[i] = image_function_of(s, &s->claims[i]);
+    s->image.functions = f;
+    s->image.nfunctions = s->nclaims;
+    return f != NULL;
+}
+
+static bool keep_functions(struct symbols *s)
+{
     size_t n = s->nclaims;
     s->functions = arena_alloc(&s->arena, (n + 1) * sizeof *s->functions);
-    s->image_functions = arena_alloc(&s->arena, (n + 1) * sizeof *s->image_functions);
     s->by_key = arena_alloc(&s->arena, (n + 1) * sizeof *s->by_key);
-    if (!s->functions || !s->image_functions || !s->by_key)
-        return err_set(err, ERR_NOMEM, "", "%s: out of memory", s->image.path);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; s->functions && i < n; i++) {
         const struct claim *c = &s->claims[i];
-        const char *linkage = text_or(c->linkage, "");
+        size_t overlay = overlay_number(c->low & s->overlay_bits);
         s->functions[i] = (struct symbol_function){
-            .linkage = linkage, .low = c->low, .high = c->high, .file = c->file, .line = c->line
+            .linkage = text_or(c->linkage, ""),
+            .low = c->low,
+            .high = c->high,
+            .name = "",
+            .file = c->file,
+            .line = c->line,
+            .either = c->either,
+            .unit = c->unit,
+            .overlay = overlay ? s->sections[overlay - 1].name : NULL,
         };
         if (c->linkage)
-            s->functions[i].name = function_name(s, c);
-        else
-            s->functions[i].name = "";
-        s->image_functions[i] = (struct image_function){ linkage, c->low, c->high };
+            s->functions[i].name = sym_function_name(s, c);
     }
     s->nfunctions = n;
-    s->image.functions = s->image_functions;
-    s->image.nfunctions = n;
+    return s->functions && s->by_key;
+}
+
+/* For target drivers, every overlay's functions mixed up at plain addresses, as if all of them were
+ * in memory. Then those of each by themselves. */
+static bool make_with_overlays(struct symbols *s)
+{
+    struct claim *all = malloc((s->nclaims + 1) * sizeof *all);
+    size_t n = s->nclaims;
+    if (!all)
+        return false;
+    memcpy(all, s->claims, n * sizeof *all);
+    for (size_t i = 0; i < n; i++) {
+        s->claims[i].low = overlay_plain(s->claims[i].low);
+        s->claims[i].high = overlay_plain(s->claims[i].high);
+    }
+    settle_claims(s);
+    bool ok = keep_image_functions(s);
+    memcpy(s->claims, all, n * sizeof *all);
+    s->nclaims = n;
+    free(all);
+    settle_claims(s);
+    ok = ok && keep_overlay_functions(s) && symbols_claim_either(s);
+    settle_claims(s);
+    return ok && keep_functions(s);
+}
+
+int symbols_make_functions(struct symbols *s, struct err *err)
+{
+    bool ok;
+    if (s->noverlays) {
+        ok = make_with_overlays(s);
+    } else {
+        settle_claims(s);
+        ok = keep_image_functions(s) && keep_functions(s);
+    }
+    if (!ok)
+        return err_set(err, ERR_NOMEM, "", "%s: out of memory", s->image.path);
     free(s->claims);
     s->claims = NULL;
     return 0;
@@ -293,7 +369,8 @@ uint64_t symbols_section_end(const struct symbols *s, uint64_t addr)
     const struct image_section *section = sym_section(s, addr);
     if (!section || !section->code)
         return 0;
-    return addr - (sym_key(s, addr) - sym_key(s, section->addr)) + section->size;
+    return addr - (sym_key(s, addr) - sym_key(s, sym_section_low(s, section, addr))) +
+           section->size;
 }
 
 uint64_t symbols_own_address(const struct symbols *s, uint64_t addr)
@@ -301,7 +378,8 @@ uint64_t symbols_own_address(const struct symbols *s, uint64_t addr)
     const struct image_section *section = sym_section(s, addr);
     if (!section)
         return addr;
-    return section->addr + (sym_key(s, addr) - sym_key(s, section->addr));
+    uint64_t low = sym_section_low(s, section, addr);
+    return low + (sym_key(s, addr) - sym_key(s, low));
 }
 
 bool symbols_line(const struct symbols *s, uint64_t addr, const char **file, int *line)

@@ -3,7 +3,11 @@
  *
  * Addresses are compared in canonical form, because a CPU may show one byte at several addresses
  * (SH-4: P1 0x8C010000 and P2 0xAC010000); results are given as the ELF has them unless said
- * otherwise. */
+ * otherwise.
+ *
+ * In a program with overlays an address may have the number of its overlay above it
+ * (targets/overlay.h). A plain address there finds a function that stands for those of all overlays
+ * that may have run. What is given for text that people write is plain. */
 #ifndef PROFILER_CORE_SYMBOLS_H
 #define PROFILER_CORE_SYMBOLS_H
 
@@ -23,6 +27,9 @@ struct symbol_function {
     uint64_t low, high;  /* [low, high); a missing size is filled up to the next symbol */
     const char *file;    /* of its definition, NULL without debug info */
     int line;            /* 0 without debug info */
+    const char *overlay; /* the section's name if low and high are in an overlay, with its number */
+    bool either;         /* no function, but those of all overlays that may have been there */
+    uint64_t unit;       /* of the debug information that has it, an offset; 0: none */
 };
 
 /* symbols_open - read an ELF file: sections, functions, line table, build id
@@ -60,6 +67,14 @@ uint64_t symbols_section_end(const struct symbols *s, uint64_t addr);
 
 /* symbols_own_address - addr (any alias) as the ELF has it; addr itself if no section holds it. */
 uint64_t symbols_own_address(const struct symbols *s, uint64_t addr);
+
+/* symbols_plain - addr without the number of an overlay; s may be NULL, and the address may be
+ * wider than those of programs with overlays. */
+uint64_t symbols_plain(const struct symbols *s, uint64_t addr);
+
+/* symbols_overlay - the name of the overlay that addr is in, borrowed; NULL: in none, or addr has
+ * no number; s may be NULL. */
+const char *symbols_overlay(const struct symbols *s, uint64_t addr);
 
 /* symbols_line - source position of an address
  * file   borrowed; full path as the debug info has it

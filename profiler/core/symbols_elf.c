@@ -89,8 +89,9 @@ static int check_section(const struct symbols *s, const char *path, const char *
     return cut_short(s, path, what, end, err);
 }
 
-static void add_section(struct symbols *s, const char *name, const GElf_Shdr *sh)
+static void add_section(struct symbols *s, const char *name, const GElf_Shdr *sh, size_t number)
 {
+    s->elf_section[s->image.nsections] = (uint32_t)number;
     s->sections[s->image.nsections++] = (struct image_section){
         .name = text_or(name, ""),
         .addr = sh->sh_addr,
@@ -143,7 +144,8 @@ static int read_sections(struct symbols *s, const char *path, size_t count, stru
     size_t strings = 0;
     GElf_Shdr sh;
     s->sections = arena_alloc(&s->arena, (count + 1) * sizeof *s->sections);
-    if (!s->sections)
+    s->elf_section = arena_alloc(&s->arena, (count + 1) * sizeof *s->elf_section);
+    if (!s->sections || !s->elf_section)
         return err_set(err, ERR_NOMEM, "", "%s: out of memory", path);
     elf_getshdrstrndx(s->elf, &strings);
     for (Elf_Scn *scn = NULL; (scn = elf_nextscn(s->elf, scn));) {
@@ -155,7 +157,7 @@ static int read_sections(struct symbols *s, const char *path, size_t count, stru
         if (ret < 0)
             return ret;
         if (sh.sh_type != SHT_NULL && sh.sh_flags & SHF_ALLOC && sh.sh_size)
-            add_section(s, name, &sh);
+            add_section(s, name, &sh, elf_ndxscn(scn));
     }
     return 0;
 }
@@ -165,7 +167,8 @@ static int read_segments(struct symbols *s, const char *path, size_t count, stru
 {
     GElf_Phdr ph;
     s->sections = arena_alloc(&s->arena, (2 * count + 1) * sizeof *s->sections);
-    if (!s->sections)
+    s->elf_section = arena_alloc(&s->arena, (2 * count + 1) * sizeof *s->elf_section);
+    if (!s->sections || !s->elf_section)
         return err_set(err, ERR_NOMEM, "", "%s: out of memory", path);
     for (size_t i = 0; i < count; i++) {
         if (!gelf_getphdr(s->elf, (int)i, &ph) || ph.p_type != PT_LOAD || !ph.p_memsz)
@@ -179,13 +182,13 @@ static int read_segments(struct symbols *s, const char *path, size_t count, stru
         sh.sh_flags =
             bits_if(ph.p_flags & PF_X, SHF_EXECINSTR) | bits_if(ph.p_flags & PF_W, SHF_WRITE);
         if (ph.p_filesz)
-            add_section(s, "(segment)", &sh);
+            add_section(s, "(segment)", &sh, SHN_UNDEF);
         if (ph.p_memsz <= ph.p_filesz)
             continue;
         sh.sh_type = SHT_NOBITS;
         sh.sh_addr += ph.p_filesz;
         sh.sh_size = ph.p_memsz - ph.p_filesz;
-        add_section(s, "(segment)", &sh);
+        add_section(s, "(segment)", &sh, SHN_UNDEF);
     }
     return 0;
 }
@@ -207,14 +210,19 @@ static bool add_claim(struct symbols *s, const GElf_Sym *sym, const char *name)
     int type = GELF_ST_TYPE(sym->st_info), rank = claim_rank(sym);
     if ((type != STT_FUNC && type != STT_NOTYPE) || !rank || sym->st_shndx == SHN_ABS)
         return true;
-    const struct image_section *section = sym_section(s, sym->st_value);
+    uint64_t low = overlay_address(sym->st_value, sym_overlay_of(s, sym->st_shndx));
+    const struct image_section *section = sym_section(s, low);
     if (!section || !section->code)
         return true;
     if (!array_room(&s->claims, s->nclaims, &s->cap_claims, sizeof *s->claims))
         return false;
-    s->claims[s->nclaims++] = (struct claim){
-        .low = sym->st_value, .high = sym->st_value + sym->st_size, .linkage = name, .rank = rank
-    };
+    uint64_t most = sym_section_low(s, section, low) + section->size - low;
+    s->claims[s->nclaims++] =
+        (struct claim){ .low = low,
+                        .high =
+                            low + (overlay_number(low) ? MIN(sym->st_size, most) : sym->st_size),
+                        .linkage = name,
+                        .rank = rank };
     return true;
 }
 
@@ -309,6 +317,8 @@ int symbols_read_elf(struct symbols *s, const char *path, struct err *err)
     if (ret < 0)
         return ret;
     ret = find_load_addresses(s, path, nsegments, err);
+    if (ret == 0)
+        ret = symbols_find_overlays(s, err);
     if (ret == 0)
         ret = symbols_index_sections(s, err);
     if (ret < 0)

@@ -55,7 +55,7 @@ bool symbols_lookup(const struct symbols *s, const char *name, uint64_t *addr)
     }
     for (size_t i = 0; i < s->nfunctions; i++)
         if (names_function(&s->functions[i], name)) {
-            *addr = s->functions[i].low;
+            *addr = s->functions[i].low & ~s->overlay_bits;
             return true;
         }
     char prefixed[NAME_MAX_BYTES];
@@ -97,7 +97,7 @@ static void put_choice(const struct choices *c, size_t i, const char *name, char
     else if (strcmp(f->name, name))
         snprintf(buf, cap, "'%s'", f->name);
     else
-        snprintf(buf, cap, "0x%08" PRIx64, f->low);
+        snprintf(buf, cap, "0x%08" PRIx64, overlay_plain(f->low));
 }
 
 /* -ERR_USAGE with the choices if several functions have this name and no global symbol does; else
@@ -237,7 +237,7 @@ static int parse_line(const struct symbols *s, const char *file, int line, uint6
     }
     if (!best)
         return no_line(s, file, line, err);
-    *addr = best->addr;
+    *addr = best->addr & ~s->overlay_bits;
     return 0;
 }
 
@@ -248,7 +248,7 @@ static bool parse_function_in_file(const struct symbols *s, const char *file, co
     for (size_t i = 0; i < s->nfunctions; i++) {
         const struct symbol_function *f = &s->functions[i];
         if (f->file && file_matches(f->file, file) && names_function(f, name)) {
-            *addr = f->low;
+            *addr = f->low & ~s->overlay_bits;
             return true;
         }
     }
@@ -308,7 +308,7 @@ char *symbols_describe(const struct symbols *s, uint64_t addr, char *buf, size_t
     if (s)
         i = symbols_find(s, addr);
     if (i < 0) {
-        snprintf(buf, cap, "0x%08" PRIx64, addr);
+        snprintf(buf, cap, "0x%08" PRIx64, s ? addr & ~s->overlay_bits : addr);
         return buf;
     }
     const struct symbol_function *f = &s->functions[i];

@@ -111,9 +111,28 @@ int symbols_index_sections(struct symbols *s, struct err *err)
     return err_set(err, ERR_NOMEM, "close other programs", "symbols: out of memory");
 }
 
+uint64_t sym_section_low(const struct symbols *s, const struct image_section *section,
+                         uint64_t addr)
+{
+    return section->addr | (addr & s->overlay_bits);
+}
+
+/* That of an overlay by its number. */
+static const struct image_section *overlay_section(const struct symbols *s, uint64_t addr)
+{
+    size_t k = overlay_number(addr) - 1;
+    if (k >= s->image.nsections || !s->overlay[k])
+        return NULL;
+    const struct image_section *section = &s->sections[k];
+    uint64_t low = sym_section_low(s, section, addr);
+    return sym_key(s, addr) - sym_key(s, low) < section->size ? section : NULL;
+}
+
 const struct image_section *sym_section(const struct symbols *s, uint64_t addr)
 {
     uint64_t key = sym_key(s, addr);
+    if (addr & s->overlay_bits)
+        return overlay_section(s, addr);
     size_t lo = PARTITION_POINT(s->nspans, i, s->spans[i].key <= key);
     uint32_t found = lo ? s->spans[lo - 1].section : NO_SECTION;
     return found == NO_SECTION ? NULL : &s->sections[found];

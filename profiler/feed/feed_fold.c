@@ -196,6 +196,12 @@ static void sum_rated(struct fold *d, size_t i, const struct values *v)
     d->estimated_c1 += t->c1;
 }
 
+/* Of functions of several overlays it is not known which one it was. */
+static bool is_doubtful(const struct feed *f, size_t i, const struct calltree_node *t)
+{
+    return t->doubtful || f->members[f->nodes[i].member].is.either;
+}
+
 static struct values sum_node(struct fold *d, size_t i)
 {
     struct feed *f = d->f;
@@ -216,7 +222,7 @@ static struct values sum_node(struct fold *d, size_t i)
     to->c2 += v.c2;
     to->steps += t->steps;
     to->doubts += t->doubts;
-    to->doubtful |= t->doubtful;
+    to->doubtful |= is_doubtful(f, i, t);
     if (n->outermost) {
         to->c1_children += v.c1_children;
         to->c2_children += v.c2_children;
@@ -233,16 +239,16 @@ static void publish_node(struct fold *d, size_t i, const struct values *v)
 {
     struct feed_node *n = &d->f->nodes[i];
     const struct calltree_node *t = &d->tree[i];
-    bool was_doubtful = n->flags & FEED_DOUBTFUL;
+    bool was_doubtful = n->flags & FEED_DOUBTFUL, doubtful = is_doubtful(d->f, i, t);
     if (n->hits == t->hits && n->c1 == v->c1 && n->c1_children == v->c1_children &&
-        n->c2 == v->c2 && n->c2_children == v->c2_children && was_doubtful == t->doubtful)
+        n->c2 == v->c2 && n->c2_children == v->c2_children && was_doubtful == doubtful)
         return;
     n->hits = t->hits;
     n->c1 = v->c1;
     n->c1_children = v->c1_children;
     n->c2 = v->c2;
     n->c2_children = v->c2_children;
-    n->flags = (uint16_t)((n->flags & ~FEED_DOUBTFUL) | bits_if(t->doubtful, FEED_DOUBTFUL));
+    n->flags = (uint16_t)((n->flags & ~FEED_DOUBTFUL) | bits_if(doubtful, FEED_DOUBTFUL));
     n->version = d->next;
     d->f->changed = true;
 }

@@ -307,9 +307,10 @@ static int gather_parts(struct function *x, const struct program_code *c, struct
                         struct err *err)
 {
     const struct profile_function *is = &x->is->is;
+    uint64_t low = profile_place(is);
     int ret = 0;
     if (c && !is->task)
-        ret = listing_make(c, is->low, is->high, &x->listing, err);
+        ret = listing_make(c, low, low + (is->high - is->low), &x->listing, err);
     if (ret == 0 && x->mark)
         ret = feed_nodes_since(x->feed, x->mark, &x->since, err);
     if (ret < 0)
@@ -318,7 +319,7 @@ static int gather_parts(struct function *x, const struct program_code *c, struct
     if (!find_kin(x) || !sum_lines(x, sum))
         return err_set(err, ERR_NOMEM, "close other programs", "the feed is out of memory");
     if (x->file && c && c->symbols)
-        source_text_read(x->file, symbols_directory(c->symbols, is->low), c->elf, &x->source);
+        source_text_read(x->file, symbols_directory(c->symbols, low), c->elf, &x->source);
     return 0;
 }
 

@@ -27,13 +27,20 @@ static int by_low(const void *a, const void *b)
     return (x->low > y->low) - (x->low < y->low);
 }
 
+/* With its overlay: those share addresses. */
+static struct range range_of_function(const struct profile_function *is, uint32_t id)
+{
+    uint64_t low = profile_place(is);
+    return (struct range){ low, low + (is->high - is->low), id };
+}
+
 static bool ranges_new(struct ranges *r, const struct feed *f)
 {
     *r = (struct ranges){ .feed = f, .range = malloc((f->nmembers + 1) * sizeof *r->range) };
     for (size_t i = 0; r->range && i < f->nmembers; i++) {
         const struct member *m = &f->members[i];
         if (!m->key.special)
-            r->range[r->n++] = (struct range){ m->is.low, m->is.high, m->function };
+            r->range[r->n++] = range_of_function(&m->is, m->function);
     }
     if (r->range)
         qsort(r->range, r->n, sizeof *r->range, by_low);

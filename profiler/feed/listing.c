@@ -7,6 +7,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/range.h"
 #include "probe/base/util.h"
+#include "targets/overlay.h"
 
 enum { INSN_BYTES_MOST = 8 };
 
@@ -19,19 +20,24 @@ struct span {
 
 static uint64_t key_of(const struct program_code *c, uint64_t addr)
 {
-    if (c->canonical)
-        return c->canonical(addr);
-    return addr;
+    return overlay_canonical(c->canonical, addr);
+}
+
+/* Code of an overlay is meant by its number only: without one it is not known whose it is. */
+static bool is_meant(const struct image *im, size_t section, size_t overlay)
+{
+    return !im->overlay || (im->overlay[section] ? overlay == section + 1 : overlay == 0);
 }
 
 static bool find_span(const struct program_code *c, uint64_t low, uint64_t high, struct span *out)
 {
     const struct image *im = symbols_image(c->symbols);
-    uint64_t key = key_of(c, low);
+    size_t overlay = im->overlay ? overlay_number(low) : 0;
+    uint64_t key = key_of(c, symbols_plain(c->symbols, low));
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         uint64_t from = key - key_of(c, s->addr);
-        if (!s->code || !s->data || from >= s->size)
+        if (!s->code || !s->data || from >= s->size || !is_meant(im, i, overlay))
             continue;
         *out = (struct span){ c, s, from, from + MIN(high - low, s->size - from) };
         return true;
@@ -79,7 +85,7 @@ static void list_rows(const struct span *s, const uint8_t *literals, struct list
         size_t n = decode_row(s, off, literals[off - s->from], &r->insn);
         if (!n)
             return; /* cut off by the section's end */
-        symbols_line(s->c->symbols, r->address, &r->file, &r->line);
+        symbols_line(s->c->symbols, overlay_address(r->address, out->overlay), &r->file, &r->line);
         r->insn.bytes = (unsigned)n;
         out->n++;
         off += n;
@@ -90,7 +96,10 @@ static void list_rows(const struct span *s, const uint8_t *literals, struct list
 
 struct listing_row *listing_at(const struct listing *l, const struct program_code *c, uint64_t addr)
 {
-    uint64_t key = key_of(c, addr);
+    size_t overlay = symbols_plain(c->symbols, addr) == addr ? 0 : overlay_number(addr);
+    if (overlay && overlay != l->overlay)
+        return NULL;
+    uint64_t key = key_of(c, symbols_plain(c->symbols, addr));
     size_t behind = PARTITION_POINT(l->n, i, key_of(c, l->row[i].address) <= key);
     struct listing_row *r = behind ? &l->row[behind - 1] : NULL;
     if (r && key - key_of(c, r->address) < r->insn.bytes)
@@ -172,6 +181,8 @@ int listing_make(const struct program_code *c, uint64_t low, uint64_t high, stru
     if (!c->symbols || !c->insn || high <= low || !find_span(c, low, high, &s))
         return 0;
     uint64_t most = (uint64_t)INSN_BYTES_MOST * LISTING_MOST;
+    if (symbols_plain(c->symbols, low) != low)
+        out->overlay = overlay_number(low);
     s.to = MIN(s.to, s.from + most);
     uint8_t *literals = calloc(s.to - s.from, 1);
     /* an instruction has a byte at least */

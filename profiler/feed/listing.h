@@ -46,15 +46,18 @@ struct listing_row {
 struct listing {
     struct listing_row *row; /* ascending */
     size_t n;
-    bool cut; /* there are more than LISTING_MOST */
+    bool cut;       /* there are more than LISTING_MOST */
+    size_t overlay; /* the number of the overlay that they are in; 0: none */
 };
 
-/* listing_make - the instructions of [low, high), in any alias; literals that they read become
+/* listing_make - the instructions of [low, high), in any alias, and in the overlay whose number low
+ * has (overlay.h); rows have plain addresses; literals that they read become
  * INSN_NONE. None if the program has no such code, or is not known. Returns 0 or -ERR_NOMEM. */
 int listing_make(const struct program_code *c, uint64_t low, uint64_t high, struct listing *out,
                  struct err *err);
 
-/* listing_at - the row whose instruction holds the address, in any alias of c; NULL: none does. */
+/* listing_at - the row whose instruction holds the address, in any alias of c; NULL: none does. An
+ * address without an overlay is in the list's. */
 struct listing_row *listing_at(const struct listing *l, const struct program_code *c,
                                uint64_t addr);
 

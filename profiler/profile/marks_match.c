@@ -6,6 +6,7 @@
 
 #include "probe/base/choice.h"
 #include "probe/base/nearest.h"
+#include "targets/overlay.h"
 
 static const char excluded_name[] = "(excluded)";
 
@@ -117,8 +118,8 @@ static struct profile_function function_of_symbol(const struct symbol_function *
                                       .linkage = s->linkage,
                                       .qualified = "",
                                       .file = s->file,
-                                      .low = s->low,
-                                      .high = s->high };
+                                      .low = s->overlay ? overlay_plain(s->low) : s->low,
+                                      .high = s->overlay ? overlay_plain(s->high) : s->high };
 }
 
 bool marks_matcher_in_program(const struct marks_matcher *x, size_t k, const struct symbols *syms,

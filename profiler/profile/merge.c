@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/profile/naming.h"
 
 /* ---- may they be added? ---- */
@@ -114,7 +115,8 @@ static int compare_functions(const struct profile_function *a, const struct prof
         return has_place(a) ? -1 : 1;
     if (a->low != b->low)
         return a->low < b->low ? -1 : 1;
-    return strcmp(a->name, b->name);
+    int order = strcmp(a->name, b->name);
+    return EITHER(order, strcmp(text_or(a->overlay, ""), text_or(b->overlay, "")));
 }
 
 static int by_function(const void *a, const void *b)
@@ -131,7 +133,9 @@ static bool copy_names(struct arena *a, struct profile_function *to,
     to->linkage = arena_str(a, f->linkage);
     to->file = arena_str(a, f->file);
     to->qualified = arena_str(a, f->qualified);
-    return to->name && to->linkage && to->qualified && (to->file || !f->file);
+    to->overlay = arena_str(a, f->overlay);
+    return to->name && to->linkage && to->qualified && (to->file || !f->file) &&
+           (to->overlay || !f->overlay);
 }
 
 static void add_function(struct profile_function *to, const struct profile_function *f)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "targets/overlay.h"
+
 enum {
     CACHE_LINE_SHIFT = 5, /* SH-4: 256 lines of 32 bytes */
     CACHE_LINE_MASK = 255,
@@ -37,6 +39,13 @@ struct naming_key naming_of(const struct symbols *syms, const struct calltree_no
     return k;
 }
 
+/* Overlays stand side by side: in the order of addresses, then of their numbers. */
+static bool starts_behind(uint64_t a, uint64_t b)
+{
+    uint64_t p = overlay_plain(a), q = overlay_plain(b);
+    return p == q ? a > b : p > q;
+}
+
 int naming_compare(const struct naming_key *a, const struct naming_key *b)
 {
     if (a->special != b->special)
@@ -44,7 +53,7 @@ int naming_compare(const struct naming_key *a, const struct naming_key *b)
     if (a->kind != b->kind)
         return a->kind - b->kind;
     if (a->start != b->start)
-        return a->start > b->start ? 1 : -1;
+        return starts_behind(a->start, b->start) ? 1 : -1;
     return a->block - b->block;
 }
 
@@ -95,8 +104,15 @@ static bool fill_named(struct arena *a, struct profile_function *f, const struct
     f->line = s->line;
     f->low = s->low;
     f->high = s->high;
+    if (s->overlay) {
+        f->overlay = arena_str(a, s->overlay);
+        f->overlay_number = (uint32_t)overlay_number(s->low);
+        f->low = overlay_plain(s->low);
+        f->high = overlay_plain(s->high);
+    }
+    f->either = s->either;
     f->qualified = "";
-    return f->name && f->linkage && (f->file || !s->file);
+    return f->name && f->linkage && (f->file || !s->file) && (f->overlay || !s->overlay);
 }
 
 static bool fill_block(struct arena *a, struct profile_function *f, const struct symbols *syms,
@@ -116,14 +132,17 @@ static bool fill_block(struct arena *a, struct profile_function *f, const struct
 
 /* Without a symbol, handlers are named for what they are, functions by address. */
 static bool fill_address(struct arena *a, struct profile_function *f,
-                         const struct calltree_node *node)
+                         const struct calltree_node *node, const struct symbols *syms)
 {
     const char *what = node->kind == CALLTREE_INTERRUPT ? "interrupt " : "";
     if (node->kind == CALLTREE_EXCEPTION)
         what = "exception ";
-    f->name = arena_printf(a, "%s0x%08" PRIx64, what, node->addr);
+    uint64_t plain = symbols_plain(syms, node->addr);
+    f->name = arena_printf(a, "%s0x%08" PRIx64, what, plain);
     f->linkage = f->qualified = "";
-    f->low = f->high = node->addr;
+    f->low = f->high = plain;
+    f->overlay_number = (uint32_t)(node->addr != plain ? overlay_number(node->addr) : 0);
+    f->overlay = arena_str(a, symbols_overlay(syms, node->addr));
     return f->name != NULL;
 }
 
@@ -140,9 +159,15 @@ bool naming_fill(struct arena *a, struct profile_function *f, const struct namin
     else if (key->symbol >= 0)
         ok = fill_named(a, f, symbols_function(syms, (size_t)key->symbol));
     else
-        ok = fill_address(a, f, node);
+        ok = fill_address(a, f, node, syms);
     f->cache_line = cache_line(cache_by_address, f->low);
     return ok;
+}
+
+/* 0: it is in none. */
+static uint64_t section_end(const struct symbols *syms, const struct profile_function *f)
+{
+    return symbols_plain(syms, symbols_section_end(syms, profile_place(f)));
 }
 
 void naming_ranges(struct profile_function **f, size_t n, const struct symbols *syms)
@@ -150,7 +175,7 @@ void naming_ranges(struct profile_function **f, size_t n, const struct symbols *
     for (size_t i = 0; i < n; i++) {
         if (f[i]->high > f[i]->low || f[i]->description == PROFILE_UNKNOWN || !f[i]->low)
             continue;
-        uint64_t end = syms ? symbols_section_end(syms, f[i]->low) : 0;
+        uint64_t end = syms ? section_end(syms, f[i]) : 0;
         const struct profile_function *next = i + 1 < n ? f[i + 1] : NULL;
         if (next && next->low > f[i]->low && (!end || next->low < end))
             end = next->low;
@@ -170,7 +195,9 @@ static bool qualify_function(struct arena *a, struct profile_function *f)
 {
     if (*f->qualified || f->task)
         return true;
-    if (!f->file) {
+    if (f->overlay) {
+        f->qualified = arena_printf(a, "%s:%s", f->overlay, f->name);
+    } else if (!f->file) {
         f->qualified = arena_printf(a, "%s@0x%08" PRIx64, f->name, f->low);
     } else {
         const char *slash = strrchr(f->file, '/');

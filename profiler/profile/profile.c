@@ -6,6 +6,7 @@
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "profiler/profile/naming.h"
+#include "targets/overlay.h"
 
 /* What is needed only while building. */
 struct build {
@@ -112,6 +113,7 @@ static bool fill_functions(struct build *b, struct places *w, uint32_t *of)
         if (i == 0 || !same_function(f - 1, f))
             ok = naming_fill(&p->arena, &p->functions[p->nfunctions++], &f->key, &b->nodes[f->node],
                              b->syms, p->info.cache_by_address);
+        p->overlays |= p->functions[p->nfunctions - 1].overlay_number != 0;
         of[f->place] = (uint32_t)p->nfunctions - 1;
     }
     return ok;
@@ -174,7 +176,7 @@ static void enter_node(struct build *b, uint32_t i)
                                                                         : b->new_index[n->parent],
                                    .function = b->function_of[i],
                                    .hits = n->hits,
-                                   .doubtful = n->doubtful,
+                                   .doubtful = n->doubtful || f->either,
                                    .c1 = n->c1,
                                    .c1_children = b->sum1[i],
                                    .c2 = n->c2,
@@ -182,7 +184,7 @@ static void enter_node(struct build *b, uint32_t i)
     f->hits += n->hits;
     f->c1 += n->c1;
     f->c2 += n->c2;
-    f->doubtful |= n->doubtful;
+    f->doubtful |= n->doubtful || f->either;
     f->steps += n->steps;
     f->doubts += n->doubts;
     /* In recursion the outermost frame has it all already. */
@@ -465,17 +467,28 @@ int profile_add_remark(struct profile *p, const char *kind, const char *text, st
 
 /* ---- looking things up ---- */
 
+uint64_t profile_place(const struct profile_function *f)
+{
+    return overlay_address(f->low, f->overlay_number);
+}
+
 size_t profile_function_at(const struct profile *p, uint64_t addr)
 {
+    /* profiles of programs with wide addresses have no overlays */
+    bool numbered = overlay_number(addr) && p->overlays;
+    size_t overlay = numbered ? overlay_number(addr) : 0;
+    uint64_t plain = numbered ? overlay_plain(addr) : addr;
     /* the last one that begins at or below addr */
     size_t low = PARTITION_POINT(p->nfunctions, i,
-                                 p->functions[i].low <= addr && p->functions[i].high &&
+                                 p->functions[i].low <= plain && p->functions[i].high &&
                                      p->functions[i].description != PROFILE_UNKNOWN);
+    while (low && p->functions[low - 1].overlay_number != overlay)
+        low--;
     /* behind a block its function goes on; the block is before it where both hold the address */
     while (low && p->functions[low - 1].description == PROFILE_USER_BLOCK &&
-           addr >= p->functions[low - 1].high)
+           plain >= p->functions[low - 1].high)
         low--;
-    return low && addr < p->functions[low - 1].high ? low - 1 : p->nfunctions;
+    return low && plain < p->functions[low - 1].high ? low - 1 : p->nfunctions;
 }
 
 const struct profile_address *profile_addresses_of(const struct profile *p, size_t function,

@@ -49,6 +49,12 @@ struct profile_function {
     /* this is no function but a task, by its context; 0: a function. Its c1_children are what it
      * took */
     uint32_t task;
+    /* the section's name of the overlay that it is in, and its number for symbols (overlay.h); NULL
+     * and 0: in none, or it is not known in which. With `either` its name is that of all functions
+     * that may have run there, and it is doubtful */
+    const char *overlay;
+    uint32_t overlay_number;
+    bool either;
     uint16_t cache_line; /* (low >> 5) & 255, or PROFILE_NOT_CACHED */
     uint8_t description; /* enum profile_description */
     bool doubtful, tagged;
@@ -214,8 +220,9 @@ struct profile_watched;
 struct profile {
     enum profile_type type;
     struct profile_info info;
-    struct profile_function *functions; /* sorted by low */
+    struct profile_function *functions; /* sorted by low, at one address by overlay */
     size_t nfunctions;
+    bool overlays;              /* some of them are in overlays */
     struct profile_node *nodes; /* empty for a statistical profile */
     size_t nnodes;
     /* by node of the call tree it was built from, for those who replay its events; none if it was
@@ -313,7 +320,8 @@ int profile_take_unfinished(struct profile *p, const struct calltree *t, const c
 /* profile_knows - false if the file that it was read from did not tell. */
 bool profile_knows(const struct profile *p, enum profile_part part);
 
-/* profile_function_at - index of the function that holds addr, or nfunctions. */
+/* profile_function_at - index of the function that holds addr, which may have an overlay's number
+ * (overlay.h); or nfunctions. */
 size_t profile_function_at(const struct profile *p, uint64_t addr);
 
 /* profile_addresses_of - the sampled addresses of a function, ascending; *n of them. Their hits add
@@ -327,6 +335,9 @@ int profile_new(struct profile **out, struct err *err);
 /* profile_description_name - one word for machines ("exception-100"), of an enum
  * profile_description; "unknown" for another number. Static text. */
 const char *profile_description_name(unsigned description);
+
+/* profile_place - where the function is, as symbols want it: with its overlay. */
+uint64_t profile_place(const struct profile_function *f);
 
 /* profile_shown_name - the name people see: qualified where others have the same. */
 const char *profile_shown_name(const struct profile_function *f);

@@ -12,8 +12,8 @@
 enum {
     RECORDING_MAGIC_BYTES = 8,
     /* in the header block's flags field; 1 had no EVENT_UNTRACED, 2 no EVENT_TASK, 3 no
-       EVENT_CLEAR, 4 no EVENT_AGAIN and EVENT_POINT; all are read as well */
-    RECORDING_VERSION = 5,
+       EVENT_CLEAR, 4 no EVENT_AGAIN and EVENT_POINT, 5 no EVENT_OVERLAY; all are read as well */
+    RECORDING_VERSION = 6,
     RECORDING_BLOCK_HEADER = 24, /* type, flags, stored, plain, events, crc: 32 bits each */
     RECORDING_EVENT_MAX = 128,   /* longest coded event */
     RECORDING_PLAIN_MAX = RECORDING_BLOCK_EVENTS * RECORDING_EVENT_MAX,

@@ -7,6 +7,7 @@
 #include "probe/base/util.h"
 #include "profiler/profile/naming.h"
 #include "profiler/profile/places.h"
+#include "targets/overlay.h"
 
 enum { NAME_BYTES = 512 };
 
@@ -79,9 +80,7 @@ struct taking {
 
 static uint64_t place_of(const struct taking *x, uint64_t addr)
 {
-    if (x->canonical)
-        return x->canonical(addr);
-    return addr;
+    return overlay_canonical(x->canonical, addr);
 }
 
 /* ---- how long functions live ---- */

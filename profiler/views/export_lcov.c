@@ -81,7 +81,7 @@ static void add_function(struct rows *r, const struct symbol_function *f)
     struct row row = { .kind = ROW_FUNCTION, .name = f->name };
     if (!find_line(r, f, &row))
         return;
-    if (is && is->low == f->low)
+    if (is && profile_place(is) == f->low)
         row.count = is->hits;
     add_row(r, row);
     row.kind = ROW_LINE;
@@ -93,6 +93,8 @@ static void add_functions(struct rows *r)
 {
     for (size_t i = 0; i < symbols_nfunctions(r->symbols); i++) {
         const struct symbol_function *f = symbols_function(r->symbols, i);
+        if (f->either)
+            continue;
         add_function(r, f);
         if (r->p->nblocks)
             add_lines(r, f);

@@ -212,6 +212,7 @@ static void read_function(struct json_reader *r, const json_t *x, struct profile
         .linkage = text_or(reader_text(r, x, "linkage_name"), ""),
         .qualified = text_or(reader_text(r, x, "qualified_name"), ""),
         .file = reader_text(r, x, "file"),
+        .overlay = reader_text(r, x, "overlay"),
         .line = (int)reader_index(r, x, "line", INT32_MAX),
         .low = reader_count(r, x, "low"),
         .high = reader_count(r, x, "high"),

@@ -11,6 +11,7 @@
 #include "profiler/views/report_names.h"
 #include "profiler/views/report_priv.h"
 #include "profiler/profile/slowdown.h"
+#include "targets/overlay.h"
 
 static const struct {
     const char *name;
@@ -122,14 +123,13 @@ static void take_function(struct rows *r, const struct profile *p, const struct 
 
 static int by_address(const void *a, const void *b)
 {
-    return compare_numbers(((const struct profile_function *)a)->low,
-                           ((const struct profile_function *)b)->low);
+    return compare_numbers(profile_place(a), profile_place(b));
 }
 
-static bool in_profile(const struct profile *p, const struct profile_function *sorted, uint64_t low)
+static bool in_profile(const struct profile *p, const struct profile_function *sorted,
+                       const struct profile_function *key)
 {
-    struct profile_function key = { .low = low };
-    return bsearch(&key, sorted, p->nfunctions, sizeof key, by_address) != NULL;
+    return bsearch(key, sorted, p->nfunctions, sizeof *key, by_address) != NULL;
 }
 
 /* Functions the ELF has and the profile does not. */
@@ -143,12 +143,17 @@ static void take_never_hit(struct rows *r, const struct profile *p, const struct
     qsort(sorted, p->nfunctions, sizeof *sorted, by_address);
     for (size_t i = 0; i < symbols_nfunctions(o->symbols); i++) {
         const struct symbol_function *s = symbols_function(o->symbols, i);
-        if (in_profile(p, sorted, s->low))
+        struct profile_function *f = &r->never[r->nnever];
+        *f = (struct profile_function){ .name = s->name,
+                                        .low = symbols_plain(o->symbols, s->low),
+                                        .high = symbols_plain(o->symbols, s->high),
+                                        .overlay = s->overlay,
+                                        .overlay_number =
+                                            (uint32_t)(s->overlay ? overlay_number(s->low) : 0),
+                                        .cache_line = PROFILE_NOT_CACHED };
+        if (s->either || in_profile(p, sorted, f))
             continue;
-        struct profile_function *f = &r->never[r->nnever++];
-        *f = (struct profile_function){
-            .name = s->name, .low = s->low, .high = s->high, .cache_line = PROFILE_NOT_CACHED
-        };
+        r->nnever++;
         take_function(r, p, o, f);
     }
     free(sorted);

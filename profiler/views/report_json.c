@@ -413,6 +413,8 @@ static void write_function(struct json_writer *j, const struct profile *p,
     json_member_text(j, "linkage_name", f->linkage);
     json_member_text(j, "qualified_name", f->qualified);
     json_member_text(j, "file", f->file);
+    if (f->overlay)
+        json_member_text(j, "overlay", f->overlay);
     member_known(j, "line", number_if(f->line > 0, (uint64_t)f->line));
     if (profile_knows(p, PROFILE_ADDRESSES)) {
         json_member_uint(j, "low", f->low);

@@ -14,7 +14,7 @@ import sys
 
 # Longest prefix decides. Each room lists what it may include, by prefix.
 COMMON = ["probe/base/"]
-INTERFACE = COMMON + ["targets/address.h", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/graph.h",
+INTERFACE = COMMON + ["targets/address.h", "targets/target.h", "targets/event.h", "targets/image.h", "targets/overlay.h", "targets/coverage.h", "targets/insn.h", "targets/graph.h",
                       "targets/run_time.h", "targets/run_table.h", "targets/gdb_kinds.h"]
 # Of the driver's side a simulated board shares the instruction set only: what reads a wire and what drives it are to disagree.
 PINS = COMMON + ["probe/sim.h", "probe/sim_serial.h", "probe/jtag.h", "probe/bdc", "probe/pdo.h"]

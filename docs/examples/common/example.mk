@@ -14,11 +14,12 @@ LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-
           -Wl,--no-warn-rwx-segments
 
 COMMON ?= ../common
+SCRIPT ?= $(COMMON)/example.ld
 OUT = .
 OBJECTS = $(PARTS:%=$(OUT)/%.o)
 
-$(OUT)/$(NAME).elf: $(OBJECTS) $(COMMON)/example.ld
-	$(CC) $(LDFLAGS) -T $(COMMON)/example.ld -o $@ $(OBJECTS)
+$(OUT)/$(NAME).elf: $(OBJECTS) $(SCRIPT)
+	$(CC) $(LDFLAGS) -T $(SCRIPT) -o $@ $(OBJECTS)
 
 $(OUT)/%.o: %.c
 	$(CC) $(CFLAGS) -c -o $@ $<
