@@ -15,7 +15,9 @@
         .equ R_K2, 28
         .equ R_BRCR, 32
         .equ R_TABLE, 36
-        .equ R_STRAY, 40                ! not of ROM: see stray.S
+        .equ R_STRAY, 40                ! not of ROM, as the next two: see stray.S
+        .equ R_ASKS, 44                 ! SPC of the trap that a stub has by itself, 0: none has
+        .equ R_MISSED, 48               ! nobody answered that
 
 ! Deltas without what the stop itself cost. R5: rom. Clobbers R0.
         .macro  STOP_DELTA

@@ -1,6 +1,6 @@
 ! Traps of ours that are no sites: the program has copied its code elsewhere, traps and all. The host knows what was where they came from and
 ! puts it there; the instruction runs then as if nothing had been. Nobody answers, or the trap was the program's own: it is the
-! program's exception. Part of trace.S, which see for registers and labels.
+! program's exception. One stub has such a trap by itself, where the host is to look at the code. Part of trace.S, which see for registers and labels.
 
 stray:  mov.l   l_rom11,r1
         mov.l   @(R_STRAY,r1),r0
@@ -64,6 +64,10 @@ stray_alone:
         mov.l   @(R_STRAY,r1),r0
         mov     #1,r2
         mov.l   r2,@(R_STRAY,r1)
+        stc     spc,r3
+        mov.l   @(R_ASKS,r1),r2
+        cmp/eq  r2,r3
+        bt      stray_asks
         mov.l   @(C_PEND1,r4),r2
         mov.l   @(C_PEND2,r4),r3
         cmp/eq  #1,r0
@@ -71,6 +75,7 @@ stray_alone:
         stc     spc,r0                  ! the instruction itself
         add     #-2,r0
         ldc     r0,spc
+stray_runs:
         mov.l   @(C_STATE,r4),r0
         tst     #ST_TRAP,r0
         bt      1f
@@ -83,6 +88,15 @@ stray_alone:
 stray_own:
         bra     exception_far11
         nop
+! A stub's own trap, which is only there to ask: the program goes on behind it, whoever answers. The host is told if nobody did.
+stray_asks:
+        cmp/eq  #2,r0
+        bf      stray_told
+        mov.l   r0,@(R_MISSED,r1)
+stray_told:
+        mov.l   @(C_PEND1,r4),r2
+        bra     stray_runs
+        mov.l   @(C_PEND2,r4),r3
 put_back_far11:
         mov.l   l_put_back,r1
         jmp     @r1

@@ -92,7 +92,9 @@ enum {
     SH4_TRACE_R_PREV, SH4_TRACE_R_BASE, SH4_TRACE_R_SIZE, SH4_TRACE_R_TBASE, SH4_TRACE_R_TSIZE,
     SH4_TRACE_R_INTEVT, /* not of ROM: of the last interrupt that was passed on, 0 none */
     SH4_TRACE_R_K1, SH4_TRACE_R_K2, SH4_TRACE_R_TABLE = 9,
-    SH4_TRACE_R_STRAY   /* not of ROM: enum sh4_trace_stray */
+    SH4_TRACE_R_STRAY,  /* not of ROM, as the next two: enum sh4_trace_stray */
+    SH4_TRACE_R_ASKS,   /* SPC of the trap that a stub has by itself; 0: none has */
+    SH4_TRACE_R_MISSED  /* not 0: nobody answered that */
 };
 /* clang-format on */
 /* A trap of ours where no site is: the host, if it may be asked, puts the program's instruction

@@ -65,6 +65,7 @@ struct sh4_site {
     bool has_target;
     /* in memory that takes no patch: traced by user breaks (rom.h), if at all */
     bool stepped;
+    bool asks; /* of a return: the agent waits there until the host has looked at the code */
     uint32_t function; /* index into functions */
 };
 

@@ -345,7 +345,7 @@ static int keep_gone(struct sh4_trace *tr, struct sh4_sites *next)
     for (size_t i = 0; ret == 0 && i < tr->sites.nsites; i++) {
         struct sh4_site s = tr->sites.site[i];
         if (s.kind >= SH4_SITE_RTE || (s.why != SH4_TRACED && s.why != SH4_UNTRACED_CHANGED) ||
-            sh4_sites_code(next, s.addr))
+            sh4_sites_code(next, s.addr) || sh4_trace_in_overlay(tr, s.addr))
             continue;
         s.why = SH4_UNTRACED_CHANGED;
         ret = sh4_sites_keep(next, &s, &tr->sites.function[s.function]);
@@ -385,6 +385,7 @@ int sh4_trace_again(struct sh4_trace *tr, struct err *err)
     int ret = search_again(tr, &c.sites, err);
     if (ret < 0)
         return ret;
+    sh4_trace_overlays_mark(tr, &c.sites);
     size_t most = tr->plan.npatches + c.sites.nsites + 1;
     bool *in = calloc(most, sizeof *in);
     c.add = calloc(c.sites.nsites + 1, sizeof *c.add);

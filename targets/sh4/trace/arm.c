@@ -120,6 +120,8 @@ static int begin_counting(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = sh4_trace_stray_init(tr, err);
     if (ret == 0)
+        ret = sh4_trace_overlays_ask(tr, err);
+    if (ret == 0)
         ret = enable_interrupt(tr, err);
     if (sh4_agent_release(tr->t, &own) < 0 && ret == 0)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
@@ -133,9 +135,11 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     if (ret >= 0)
         ret = sh4_trace_leave_stub(tr, err);
     if (ret >= 0)
-        ret = sh4_trace_compare(tr, err);
-    if (ret == 0)
         ret = sh4_trace_found_init(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_overlays_init(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_compare(tr, err);
     if (ret == 0)
         ret = sh4_trace_find_and_plan(tr, err);
     if (ret == 0)
@@ -178,6 +182,7 @@ static void free_trace(struct sh4_trace *tr)
     sh4_trace_rom_fini(tr);
     sh4_trace_patches_fini(tr);
     sh4_trace_copied_fini(tr);
+    sh4_trace_overlays_fini(tr);
     sh4_trace_queue_fini(tr);
     sh4_trace_ring_fini(tr);
     free(tr);
@@ -283,6 +288,7 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
     if ((ret = tasks_at_arming(tr, err)) < 0)
         return sh4_lost(t, ret);
     sh4_trace_log_armed(tr, sh4_link_now(&t->link) - since, sh4_trace_wire_bits(t) - clocks);
+    sh4_trace_tell_overlays(tr);
     if (tr->active)
         sh4_trace_note_event(tr, EVENT_START, t->regs.pc, EVENT_CAUSE_NONE, 0);
     return sh4_lost(t, sh4_unpause(t, ran, err));

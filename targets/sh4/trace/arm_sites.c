@@ -21,7 +21,7 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
     tr->search.with.vbr = t->regs.prog_vbr;
     tr->search.with.sr_traps = sr_traps;
     tr->search.with.entry_blocked = cfg.entry_blocked;
-    int ret = sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
+    int ret = sh4_sites_find(&tr->now.image, &cfg, &tr->sites, err);
     tr->search.unplaced = ret == 0 && clear && cfg.entry_blocked &&
                           !(sh4_sites_code(&tr->sites, t->regs.pc) & SH4_CODE_INSN);
     if (ret < 0 || !clear || !cfg.entry_blocked || tr->search.unplaced ||
@@ -30,7 +30,7 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
     sh4_sites_fini(&tr->sites);
     cfg.entry_blocked = tr->search.with.entry_blocked = false;
     tr->search.evidence = true;
-    return sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
+    return sh4_sites_find(&tr->now.image, &cfg, &tr->sites, err);
 }
 
 /* Code that the user wants to stay as it is, for example because the program computes a sum over
@@ -73,6 +73,8 @@ static int plan_with(struct sh4_trace *tr, bool sr_traps, struct err *err)
     sh4_crossings_fini(&tr->request.crossings);
     if (ret == 0)
         ret = sh4_crossings_find(&tr->sites, tr->cfg.image, &tr->request.crossings, err);
+    if (ret == 0)
+        sh4_trace_overlays_mark(tr, &tr->sites);
     if (ret == 0)
         ret = leave_alone(tr, err);
     if (ret == 0)

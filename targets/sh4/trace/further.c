@@ -115,6 +115,22 @@ static int search_now(struct sh4_trace *tr, struct err *err)
     return sh4_trace_again(tr, err);
 }
 
+int sh4_trace_search_changed(struct sh4_trace *tr, struct err *err)
+{
+    bool changed;
+    tr->search.due = true;
+    tr->search.places = SIZE_MAX; /* it is not what was searched with */
+    int ret = in_section(tr, err);
+    if (ret != 0)
+        return MIN(ret, 0);
+    ret = sh4_trace_now_refresh(tr, &changed, err);
+    tr->search.due = false;
+    tr->search.places = tr->found->n;
+    if (ret == 0)
+        ret = sh4_trace_again(tr, err);
+    return MIN(ret, 0);
+}
+
 int sh4_trace_look_further(struct sh4_trace *tr, struct err *err)
 {
     uint64_t before = time_now(tr);

@@ -189,7 +189,8 @@ int sh4_trace_glance(struct sh4_trace *tr, bool *differs, struct err *err)
     *differs = false;
     for (size_t tries = 0; tries <= tr->now.image.nsections; tries++) {
         uint32_t n = 0;
-        if (tr->now.glance_section < tr->now.image.nsections)
+        if (tr->now.glance_section < tr->now.image.nsections &&
+            !sh4_trace_in_overlay(tr, (uint32_t)tr->now.section[tr->now.glance_section].addr))
             n = part_of(tr, tr->now.glance_section, tr->now.glance_off);
         if (!n) {
             if (tr->now.glance_section + 1 < tr->now.image.nsections)

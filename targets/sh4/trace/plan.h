@@ -46,6 +46,7 @@ struct sh4_trace_request {
     struct sh4_rom_window window; /* the sites that are marked as stepped lie in it */
     const struct sh4_trace_twin *twins; /* for the list that a later attach finds */
     size_t ntwins;
+    uint32_t reach; /* physical: places may be found later up to here; 0: as far as sections go */
     uint32_t ring_limit; /* largest ring wanted, bytes; 0: all that is left */
 };
 

@@ -167,6 +167,8 @@ void sh4_plan_make_room(struct plan_work *w, const struct plan_layout *l)
     }
     if (sh4_sites_section(w->rq->sites, last, &low, &high))
         w->above = MIN((high - last - 2) & ~1u, share & ~1u);
+    if (w->rq->reach > (last & SH4_PHYS) + w->above)
+        w->above = MIN(w->rq->reach - (last & SH4_PHYS), left / 2) & ~1u;
     if (w->nplaces && sh4_sites_section(w->rq->sites, w->place[0].addr, &low, &high))
         w->below = MIN(w->place[0].addr - low, (share - w->above) & ~1u);
     w->room = MIN(left / ROOM_SHARE, (uint32_t)ROOM_MOST);

@@ -78,6 +78,7 @@ static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_
         .next_vbr = t->agent.base + t->agent.layout->hook_vbr,
         .state = sh4_trace_initial_state(&tr->cfg),
         .wait_loops = WAIT_LOOPS,
+        .reach = sh4_trace_overlays_reach(tr),
     };
     rq->has_filter = find_filter(tr, &rq->filter);
     for (size_t i = 0; i < tr->cfg.nstops; i++)

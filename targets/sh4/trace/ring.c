@@ -105,7 +105,9 @@ static int look_at_code(struct sh4_trace *tr, struct err *err)
 {
     size_t waiting = tr->copied.nwaiting;
     int ret = 0;
-    if (waiting)
+    if (tr->overlays.missed && !tr->t->plug.ending)
+        ret = sh4_trace_overlays_changed(tr, err);
+    if (ret == 0 && waiting)
         ret = sh4_trace_take_copies(tr, err);
     if (tr->copied.nwaiting != waiting) {
         sh4_trace_note(tr);
@@ -151,6 +153,8 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     tr->ring.used = n * 4;
     tr->ring.work += work_of(tr, n);
     if ((ret = sh4_trace_foresee_tasks(tr, n, err)) < 0)
+        return ret;
+    if ((ret = sh4_trace_overlays_missed(tr, err)) < 0)
         return ret;
     uint64_t events = tr->sum.events;
     decode_words(tr, n);

@@ -21,7 +21,7 @@ enum {
 
 /* The program has such a TRAPA itself: calls of its system, perhaps (newlib's are). Then none is
  * asked about. */
-static bool programs_own(const struct sh4_trace *tr)
+bool sh4_trace_programs_traps(const struct sh4_trace *tr)
 {
     for (size_t i = 0; i < tr->now.image.nsections; i++) {
         const struct image_section *s = &tr->now.section[i];
@@ -41,7 +41,8 @@ static int answer_agent(struct sh4_trace *tr, enum sh4_trace_stray what, struct 
 
 int sh4_trace_stray_init(struct sh4_trace *tr, struct err *err)
 {
-    return answer_agent(tr, programs_own(tr) ? SH4_TRACE_STRAY_NOBODY : SH4_TRACE_STRAY_HOST, err);
+    return answer_agent(
+        tr, sh4_trace_programs_traps(tr) ? SH4_TRACE_STRAY_NOBODY : SH4_TRACE_STRAY_HOST, err);
 }
 
 /* The memory around a trap at `at`, as instructions are fetched from it. */
@@ -196,6 +197,11 @@ int sh4_trace_stray(struct sh4_trace *tr, struct err *err)
     ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_SPC, &spc, 1, err);
     if (ret < 0)
         return ret;
+    if (sh4_trace_asks_at(tr, spc - 2)) {
+        tr->dec.disturbed = SH4_TRACE_DISTURBED;
+        ret = sh4_trace_overlays_changed(tr, err);
+        return ret < 0 ? ret : answer_agent(tr, SH4_TRACE_STRAY_HOST, err);
+    }
     c.at = (spc - 2) & SH4_PHYS;
     bool own = tr->request.translated ||
                (sh4_sites_opcode(&tr->sites, spc - 2, &op) && op == SH4_TRACE_TRAP);

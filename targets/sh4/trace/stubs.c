@@ -9,6 +9,7 @@
 #include "targets/sh4/trace/stub_time.h"
 
 enum {
+    OP_ASK = 0xC322, /* the agent's TRAPA: where there is no site, it asks the host */
     OP_NOP = 0x0009,
     OP_RTS = 0x000B,
     OP_PUSH = 0x2F06,    /* mov.l Rm,@-r15, | m << 4 */
@@ -144,6 +145,8 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
         put_insn(&b, s->slot);
         break;
     case SH4_SITE_RTS:
+        if (s->asks)
+            put_op(&b, OP_ASK);
         put_op(&b, OP_RTS);
         put_insn(&b, s->slot);
         break;

@@ -153,6 +153,16 @@ struct sh4_trace_copied {
     size_t nwaiting;
 };
 
+/* Overlays of a program that keeps a table of them (overlays.c); all NULL and 0 in others. */
+struct sh4_trace_overlays {
+    bool *here;                      /* by section of the image: it is an overlay, and in memory */
+    bool *next;                      /* room for the next look */
+    struct image_function *function; /* those of now.image */
+    uint32_t table_at, count_at;     /* the program's table, and how many rows it has */
+    uint32_t event_at;               /* the function that it calls when the table has changed */
+    bool missed; /* the agent has waited in vain there, and nothing was done about it yet */
+};
+
 /* Code that takes no patch (step.c). */
 struct sh4_trace_unpatched {
     bool *section;      /* by section of the image */
@@ -236,6 +246,7 @@ struct sh4_trace {
     struct sh4_trace_now now;
     struct sh4_trace_search search;
     struct sh4_trace_copied copied;
+    struct sh4_trace_overlays overlays;
     struct sh4_trace_unpatched rom;
     struct sh4_trace_points points;
     struct sh4_trace_coverage coverage;
@@ -350,6 +361,28 @@ int sh4_trace_glance(struct sh4_trace *tr, bool *differs, struct err *err);
  * with our patches in them. */
 void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *program,
                       uint8_t *buf, uint32_t n);
+/* The code has changed: searches it again, as soon as that may be done. */
+int sh4_trace_search_changed(struct sh4_trace *tr, struct err *err);
+/* ---- overlays (overlays.c) ---- */
+/* _init: arming, with tr->now made and nothing searched yet. Points and blocks in overlays are
+ * refused. _fini frees. */
+int sh4_trace_overlays_init(struct sh4_trace *tr, struct err *err);
+void sh4_trace_overlays_fini(struct sh4_trace *tr);
+/* Whether addr, in any alias, is where an overlay runs that the trace keeps track of. */
+bool sh4_trace_in_overlay(const struct sh4_trace *tr, uint32_t addr);
+/* Marks the sites at which the agent is to wait for the host. */
+void sh4_trace_overlays_mark(const struct sh4_trace *tr, struct sh4_sites *sites);
+/* The physical address behind the highest overlay; 0: there are none. */
+uint32_t sh4_trace_overlays_reach(const struct sh4_trace *tr);
+/* Makes events of what is there now. _changed: the agent waits where the program says that its
+ * table has changed, and its ring is empty: that is told, and the new code is patched. */
+void sh4_trace_tell_overlays(struct sh4_trace *tr);
+int sh4_trace_overlays_changed(struct sh4_trace *tr, struct err *err);
+/* _missed: before a ring is decoded: has the agent waited there in vain? Then nothing is known.
+ * _ask: the plan is in the board's RAM: the agent hears which stub asks. Is that at pc? */
+int sh4_trace_overlays_missed(struct sh4_trace *tr, struct err *err);
+int sh4_trace_overlays_ask(struct sh4_trace *tr, struct err *err);
+bool sh4_trace_asks_at(const struct sh4_trace *tr, uint32_t pc);
 /* Adds places to the plan (plan_more.c). */
 int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site,
                        size_t n, struct err *err);
@@ -475,6 +508,8 @@ void sh4_trace_rom_fini(struct sh4_trace *tr);
 /* Whether the agent may ask about traps where no site is: not if the program has such traps itself.
  */
 int sh4_trace_stray_init(struct sh4_trace *tr, struct err *err);
+/* Whether code that the search has found has a TRAPA with our number. */
+bool sh4_trace_programs_traps(const struct sh4_trace *tr);
 /* The agent waits in the kernel. If it asks about such a trap, it gets its answer. */
 int sh4_trace_stray(struct sh4_trace *tr, struct err *err);
 /* ---- halts (halt_time.c) ---- */
