@@ -92,10 +92,10 @@ static const char *keep_text(struct reader *r, struct span s)
 
 static int refuse_figures(const struct reader *r, uint64_t addr, uint64_t size, struct err *err)
 {
-    return size && addr + (size - 1) < addr
-               ? err_set(err, ERR_FORMAT, "link again: -Wl,-Map=FILE",
-                         "%s:%d: a section runs beyond the last address", r->file, r->line)
-               : 0;
+    if (size && addr + (size - 1) < addr)
+        return err_set(err, ERR_FORMAT, "link again: -Wl,-Map=FILE",
+                       "%s:%d: a section runs beyond the last address", r->file, r->line);
+    return 0;
 }
 
 static int add_output(struct reader *r, struct span name, uint64_t addr, uint64_t size,
@@ -159,8 +159,9 @@ static int add_named(struct reader *r, struct span name, bool output, struct spa
     uint64_t addr, size;
     if (!take_figures(&rest, &addr, &size))
         return 0;
-    return output ? add_output(r, name, addr, size, err)
-                  : add_section(r, name, addr, size, rest, err);
+    if (output)
+        return add_output(r, name, addr, size, err);
+    return add_section(r, name, addr, size, rest, err);
 }
 
 /* "0x0c010120   name": a symbol of the section above. Assignments have more words. */

@@ -264,7 +264,9 @@ static bool make_c3(struct chains *c)
         hot[u] = u;
     qsort_r(hot, o->nunits, sizeof *hot, by_hits, (void *)o);
     for (size_t i = 0; i < o->nunits; i++) {
-        uint32_t caller = o->unit[hot[i]].why == ORDER_MOVES ? main_caller(o, hot[i]) : ORDER_NONE;
+        uint32_t caller = ORDER_NONE;
+        if (o->unit[hot[i]].why == ORDER_MOVES)
+            caller = main_caller(o, hot[i]);
         if (caller == ORDER_NONE || c->of[caller] == c->of[hot[i]] ||
             joined_size(c, c->of[caller], c->of[hot[i]]) > order_room(o))
             continue;
@@ -341,5 +343,7 @@ int order_make(struct order *o, enum order_algorithm how, struct err *err)
     qsort(o->edge, o->nedges, sizeof *o->edge, by_calls);
     bool ok = chains_init(&c, o) && make[how](&c) && list_chains(o, &c, how == ORDER_C3);
     chains_fini(&c);
-    return ok ? 0 : order_no_memory(err);
+    if (ok)
+        return 0;
+    return order_no_memory(err);
 }

@@ -51,8 +51,9 @@ static enum order_why why_not_section(const struct order_wish *w, const struct p
         return ORDER_NOT_TEXT;
     if (is_shared(w->map, s))
         return ORDER_SHARED;
-    return info->cache_by_address && f->cache_line == PROFILE_NOT_CACHED ? ORDER_UNCACHED
-                                                                         : ORDER_MOVES;
+    if (info->cache_by_address && f->cache_line == PROFILE_NOT_CACHED)
+        return ORDER_UNCACHED;
+    return ORDER_MOVES;
 }
 
 static bool has_run(const struct profile_function *f)
@@ -75,7 +76,9 @@ static int take_functions(const struct order_wish *w, struct order *o, struct er
         struct order_function *to = &o->function[o->nfunctions++];
         to->is = f;
         to->why = why_not_section(w, f, s);
-        to->unit = s && f->high > f->low ? (uint32_t)(s - w->map->section) : ORDER_NONE;
+        to->unit = ORDER_NONE;
+        if (s && f->high > f->low)
+            to->unit = (uint32_t)(s - w->map->section);
     }
     return 0;
 }
@@ -85,7 +88,9 @@ static int take_functions(const struct order_wish *w, struct order *o, struct er
 static const struct mark *group_of(const struct order_wish *w, const struct profile_function *f)
 {
     size_t n = 0;
-    const struct mark *k = w->marks ? marks_list(w->marks, &n) : NULL;
+    const struct mark *k = NULL;
+    if (w->marks)
+        k = marks_list(w->marks, &n);
     for (size_t i = 0; i < n; i++)
         if (k[i].kind == MARK_GROUP && mark_means(&k[i], f))
             return &k[i];
@@ -106,7 +111,9 @@ static void join_marked(const struct order_wish *w, struct order *o, uint32_t *h
 {
     for (size_t i = 0; i < o->nfunctions; i++) {
         struct order_function *f = &o->function[i];
-        const struct mark *k = f->why == ORDER_MOVES ? group_of(w, f->is) : NULL;
+        const struct mark *k = NULL;
+        if (f->why == ORDER_MOVES)
+            k = group_of(w, f->is);
         if (!k)
             continue;
         uint32_t mine = head_of(head, f->unit);
@@ -172,7 +179,9 @@ static int make_units(const struct order_wish *w, struct order *o, struct err *e
     free(head);
     free(unit_of);
     free(name);
-    return ok ? 0 : order_no_memory(err);
+    if (ok)
+        return 0;
+    return order_no_memory(err);
 }
 
 /* ---- what they are ---- */
@@ -202,7 +211,9 @@ static void describe_units(const struct order_wish *w, struct order *o)
             u->size = align_up(u->size, s->align) + s->size;
             n += functions_in(w->symbols, s);
         }
-        u->group = u->mark || n > 1 ? ++group : 0;
+        u->group = 0;
+        if (u->mark || n > 1)
+            u->group = ++group;
         if (u->size >= w->cache.size)
             u->why = ORDER_TOO_LARGE;
     }
@@ -234,15 +245,18 @@ static int match_pattern(const struct order *o, const char *option, const char *
 {
     regex_t re;
     bool any = false;
-    int ret = text ? compile_pattern(option, text, &re, err) : 0;
+    int ret = 0;
+    if (text)
+        ret = compile_pattern(option, text, &re, err);
     if (!text || ret < 0)
         return ret;
     for (size_t i = 0; i < o->nfunctions; i++)
         any |= to[i] = function_matches(&re, o->function[i].is);
     regfree(&re);
-    return any ? 0
-               : err_set(err, ERR_NOT_FOUND, "probeprof report lists what ran",
-                         "--%s: %s: no function that ran has such a name", option, text);
+    if (any)
+        return 0;
+    return err_set(err, ERR_NOT_FOUND, "probeprof report lists what ran",
+                   "--%s: %s: no function that ran has such a name", option, text);
 }
 
 /* A name in the marks that is neither of what ran nor of the program. */
@@ -267,7 +281,9 @@ static int match_marks(const struct order_wish *w, const struct order *o, bool *
                        struct err *err)
 {
     size_t n = 0;
-    const struct mark *k = w->marks ? marks_list(w->marks, &n) : NULL;
+    const struct mark *k = NULL;
+    if (w->marks)
+        k = marks_list(w->marks, &n);
     int ret = 0;
     for (size_t i = 0; ret == 0 && i < n; i++) {
         if (k[i].kind != MARK_EXCLUDE && k[i].kind != MARK_GROUP)
@@ -338,7 +354,9 @@ int order_take(const struct order_wish *w, struct order *out, struct err *err)
         return ret;
     describe_units(w, out);
     ret = choose_functions(w, out, err);
-    return ret == 0 ? order_take_edges(w, out, err) : ret;
+    if (ret == 0)
+        return order_take_edges(w, out, err);
+    return ret;
 }
 
 void order_fini(struct order *o)

@@ -42,7 +42,9 @@ static void print_pattern(const struct text_sink *out, const struct link_map *m,
                           const struct link_section *s)
 {
     size_t n = strlen(s->object);
-    const char *member = n && s->object[n - 1] == ')' ? strrchr(s->object, '(') : NULL;
+    const char *member = NULL;
+    if (n && s->object[n - 1] == ')')
+        member = strrchr(s->object, '(');
     if (is_only(m, s)) {
         sink_printf(out, "*");
     } else if (member) {
@@ -147,7 +149,9 @@ static void write_ld_order(const struct order *o, const struct link_map *m,
 
 static const char *label_of(const struct order_function *f)
 {
-    return *f->is->linkage ? f->is->linkage : f->is->name;
+    if (*f->is->linkage)
+        return f->is->linkage;
+    return f->is->name;
 }
 
 static void print_line(const struct text_sink *out, const char *text)

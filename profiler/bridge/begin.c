@@ -117,7 +117,9 @@ static bool worth_another_try(const struct begin *b, struct target *t, int ret)
 {
     if (t->ops->state(t) == TARGET_GONE || ret == -ERR_USB || ret == -ERR_NO_TARGET)
         return true;
-    unsigned most = b->cfg.load ? LOADS : UINT_MAX;
+    unsigned most = UINT_MAX;
+    if (b->cfg.load)
+        most = LOADS;
     if (!b->answered)
         most = TRIES;
     return (ret == -ERR_TIMEOUT || ret == -ERR_PROTOCOL) && b->tries < most;

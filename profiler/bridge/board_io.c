@@ -141,7 +141,9 @@ static int load_flash(struct target *t, const struct image *im, struct loading *
         begin_stage(l, round ? LOAD_WRITE : LOAD_ERASE, round ? bytes : in_blocks);
         for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
             const struct image_section here = next_piece(im, i), *s = &here;
-            const struct memory_region *flash = has_contents(s) ? flash_of(t, s) : NULL;
+            const struct memory_region *flash = NULL;
+            if (has_contents(s))
+                flash = flash_of(t, s);
             if (!flash)
                 continue;
             ret = round ? write_section(t, s, l, err) : erase_section(t, im, i, flash, l, err);

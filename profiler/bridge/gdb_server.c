@@ -148,7 +148,9 @@ static void on_listener_ready(uv_poll_t *poll, int status, int events)
         return;
     }
     bool room = s->nconns < s->cfg.max_connections || give_way(s);
-    struct conn *c = room ? conn_new(s, fd, peer) : NULL;
+    struct conn *c = NULL;
+    if (room)
+        c = conn_new(s, fd, peer);
     if (!c) {
         tell_once(s, SAID_FULL,
                   "a GDB connection is refused: as many as are served at a time are open (monitor "

@@ -312,7 +312,9 @@ static enum place look_at(const struct sockaddr_un *sa, pid_t *who)
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
         *who = peer.pid;
     close(fd);
-    return left_over ? PLACE_LEFT_OVER : PLACE_TAKEN;
+    if (left_over)
+        return PLACE_LEFT_OVER;
+    return PLACE_TAKEN;
 }
 
 static int path_taken(const char *path, pid_t who, struct err *err)
@@ -408,5 +410,7 @@ int net_first_byte(int fd)
     ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (n == 1)
         return byte;
-    return n < 0 && (errno == EAGAIN || errno == EINTR) ? -1 : -2;
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return -1;
+    return -2;
 }

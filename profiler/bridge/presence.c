@@ -34,7 +34,9 @@ static const struct transition table[PRESENCE_STATES][PRESENCE_EVENTS] = {
 enum presence presence_next(enum presence from, enum presence_event event)
 {
     const struct transition *row = &table[from][event];
-    return row->may_come ? row->to : PRESENCE_REFUSED;
+    if (row->may_come)
+        return row->to;
+    return PRESENCE_REFUSED;
 }
 
 void presence_take(enum presence *p, enum presence_event event)
@@ -70,5 +72,7 @@ const char *presence_event_name(enum presence_event event)
 const char *presence_why(enum presence from, enum presence_event event)
 {
     const struct transition *row = &table[from][event];
-    return row->may_come ? row->why : "";
+    if (row->may_come)
+        return row->why;
+    return "";
 }

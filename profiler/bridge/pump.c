@@ -281,8 +281,12 @@ static uint64_t time_left(struct pump *p, struct target *t)
 
 static uint64_t slice_ns(struct pump *p, struct target *t)
 {
-    uint64_t left = p->phase == PUMP_ARMED ? time_left(p, t) : UINT64_MAX;
-    return left < WORKER_SLICE_NS ? MAX(left, (uint64_t)1) : WORKER_SLICE_NS;
+    uint64_t left = UINT64_MAX;
+    if (p->phase == PUMP_ARMED)
+        left = time_left(p, t);
+    if (left < WORKER_SLICE_NS)
+        return MAX(left, (uint64_t)1);
+    return WORKER_SLICE_NS;
 }
 
 /* No slice goes on beyond the end. Only moving events, while the target is held, can take longer.

@@ -100,7 +100,9 @@ static void report_rearm(struct pump *p, struct target *t, const struct change *
     bool seamless = c->hides && c->will, more;
     uint64_t host = board_now_ns(t);
     p->again.host_ns = host;
-    p->retell = seamless ? PUMP_AGAIN : PUMP_AS_IT_IS;
+    p->retell = PUMP_AS_IT_IS;
+    if (seamless)
+        p->retell = PUMP_AGAIN;
     if (!c->will)
         p->retell = PUMP_NO_MARKS;
     if (!seamless) {
@@ -175,7 +177,9 @@ static int change_armed(struct pump *p, struct target *t, struct change *c, stru
         return ret;
     c->was = now.active;
     c->hides = c->held && c->was && stays_active(&p->cfg.trace, c);
-    p->retell = c->hides ? PUMP_NO_STOP : PUMP_AS_IT_IS;
+    p->retell = PUMP_AS_IT_IS;
+    if (c->hides)
+        p->retell = PUMP_NO_STOP;
     ret = pump_source_disarm(p, t, err);
     drain_source(p, t);
     p->retell = PUMP_AS_IT_IS;

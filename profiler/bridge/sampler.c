@@ -118,7 +118,9 @@ static int take_sample(struct sampler *s, struct target *t, struct event *out, s
         int trouble = look_failed(s, t, &why, state == TARGET_RUNNING ? err : NULL);
         if (state == TARGET_GONE && err) /* recovery reports why */
             *err = why;
-        return state == TARGET_GONE ? ret : trouble;
+        if (state == TARGET_GONE)
+            return ret;
+        return trouble;
     }
     *out = (struct event){ .kind = EVENT_SAMPLE,
                            .host_ns = board_now_ns(t),

@@ -308,7 +308,9 @@ static int look_for_target(struct worker *w)
         return 0;
     tell_slice(w);
     uint64_t now = host_ns();
-    return w->recover_at_ns <= now ? 0 : (int)((w->recover_at_ns - now) / 1000000u) + 1;
+    if (w->recover_at_ns <= now)
+        return 0;
+    return (int)((w->recover_at_ns - now) / 1000000u) + 1;
 }
 
 /* One turn of the target; returns how long the wait may last, in ms (-1: until something comes). */

@@ -79,7 +79,9 @@ struct program_code annotate_code(const struct profile *p, const struct symbols 
 static struct measured *measured_at(struct shown *s, uint64_t addr)
 {
     struct listing_row *r = listing_at(&s->listing, &s->a->code, addr);
-    return r ? &s->insn[r - s->listing.row] : NULL;
+    if (r)
+        return &s->insn[r - s->listing.row];
+    return NULL;
 }
 
 static void take_sites(struct shown *s)
@@ -141,7 +143,9 @@ static size_t merge_stretches(struct profile_stretch *row, size_t n)
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         const struct profile_stretch r = row[i];
-        struct profile_stretch *to = kept ? &row[kept - 1] : NULL;
+        struct profile_stretch *to = NULL;
+        if (kept)
+            to = &row[kept - 1];
         if (!to || by_stretch(to, &r) != 0) {
             row[kept++] = r;
             continue;
@@ -176,7 +180,9 @@ static bool take_stretches(struct shown *s)
 /* With --source-dir: the rest of a name that begins as it says, or NULL. */
 static const char *moved_name(const struct annotate *a, const char *name)
 {
-    size_t n = a->source_old ? strlen(a->source_old) : 0;
+    size_t n = 0;
+    if (a->source_old)
+        n = strlen(a->source_old);
     if (!n || strncmp(name, a->source_old, n) != 0)
         return NULL;
     return name + n + strspn(name + n, "/");
@@ -216,7 +222,9 @@ static void line_text(struct shown *s, const char *file, int line, char *buf, si
     struct source_at at = { 0 };
     size_t len = 0;
     const struct source_text *source = source_of(s, file);
-    const char *text = source ? source_text_line(source, line, &at, &len) : NULL;
+    const char *text = NULL;
+    if (source)
+        text = source_text_line(source, line, &at, &len);
     snprintf(buf, cap, "%.*s", (int)MIN(len, cap - 1), text_or(text, ""));
 }
 
@@ -292,7 +300,9 @@ static char point_letter(const struct measured *m)
         return '>';
     if (m->stops)
         return '#';
-    return m->untraced ? 'x' : ' ';
+    if (m->untraced)
+        return 'x';
+    return ' ';
 }
 
 static void put_measured(const struct shown *s, const struct measured *m,

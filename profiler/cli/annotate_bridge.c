@@ -42,7 +42,9 @@ static int open_program(const struct profile *p, const char *elf, struct symbols
         return ret;
     const struct part *part = part_of_machine(symbols_machine(*syms));
     ret = part_prepare_symbols(*syms, part ? part->name : NULL, err);
-    return ret < 0 ? ret : check_build(p, *syms, elf, err);
+    if (ret < 0)
+        return ret;
+    return check_build(p, *syms, elf, err);
 }
 
 int annotate_bridge_read(struct cli *cli, const char *url, const char *elf, struct profile **p,

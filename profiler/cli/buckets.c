@@ -113,7 +113,9 @@ static int parse_range(const char *text, const struct symbols *s, uint64_t *low,
     memcpy(first, text, (size_t)(dots - text));
     first[dots - text] = 0;
     int ret = symbols_parse(s, first, low, err);
-    return ret < 0 ? ret : symbols_parse(s, dots + 2, high, err);
+    if (ret < 0)
+        return ret;
+    return symbols_parse(s, dots + 2, high, err);
 }
 
 int buckets_resolve(struct buckets *b, const struct symbols *s, const struct profil_request **out,

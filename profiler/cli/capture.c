@@ -15,14 +15,18 @@ static void armed_as(struct capture *c, const struct recording_header *h)
     a->start = h->start;
     a->nstops = h->nstops;
     memcpy(a->stops, h->stops, h->nstops * sizeof *a->stops);
-    c->max_passes = h->has_start ? h->max_passes : 0;
+    c->max_passes = 0;
+    if (h->has_start)
+        c->max_passes = h->max_passes;
     c->endless = h->nstops && !h->has_start && !h->max_passes;
 }
 
 int capture_open(struct capture *c, const struct symbols *symbols, const struct recording_header *h,
                  const char *record, struct err *err)
 {
-    calltree_resolve *resolve = symbols ? symbols_range : NULL;
+    calltree_resolve *resolve = NULL;
+    if (symbols)
+        resolve = symbols_range;
     size_t blocks = 0;
     c->symbols = symbols;
     if (symbols)
@@ -58,7 +62,9 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
 
 static int add_block(struct capture *c, const struct event *e)
 {
-    return c->filter.done || c->blocks_mixed ? 0 : blocks_add(&c->blocks, e);
+    if (c->filter.done || c->blocks_mixed)
+        return 0;
+    return blocks_add(&c->blocks, e);
 }
 
 /* The call tree clears itself when it meets the event. */
@@ -95,7 +101,9 @@ static uint64_t limit_of(const struct capture *c)
 {
     if (c->armed.has_start || c->endless)
         return c->max_passes;
-    return c->armed.nstops ? c->filter.passes + 1 : 0;
+    if (c->armed.nstops)
+        return c->filter.passes + 1;
+    return 0;
 }
 
 static void take_point(struct capture *c, const struct event *e)
@@ -181,9 +189,9 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
         }
     }
     count_events(c, events, kept);
-    return ret < 0 || counted == 0 ? ret
-                                   : err_set(err, (enum err_code) - counted, "close other programs",
-                                             "counts: out of memory");
+    if (ret < 0 || counted == 0)
+        return ret;
+    return err_set(err, (enum err_code) - counted, "close other programs", "counts: out of memory");
 }
 
 int capture_clear(struct capture *c, struct err *err)
@@ -208,7 +216,9 @@ int capture_finish_recording(struct capture *c, const struct recording_end *end,
     struct recording_end e = *end;
     e.events = c->seen - c->recorded_from;
     c->recording = NULL;
-    return w ? recording_finish(w, &e, err) : 0;
+    if (w)
+        return recording_finish(w, &e, err);
+    return 0;
 }
 
 int capture_next_recording(struct capture *c, const struct recording_end *end,
@@ -218,12 +228,16 @@ int capture_next_recording(struct capture *c, const struct recording_end *end,
     if (ret >= 0)
         ret = recording_create(path, h, &c->recording, err);
     c->recorded_from = c->seen;
-    return ret < 0 ? ret : 0;
+    if (ret < 0)
+        return ret;
+    return 0;
 }
 
 static int take_watched(const struct capture *c, struct profile *p, struct err *err)
 {
-    const struct part *part = c->symbols ? part_of_machine(symbols_machine(c->symbols)) : NULL;
+    const struct part *part = NULL;
+    if (c->symbols)
+        part = part_of_machine(symbols_machine(c->symbols));
     if (!c->watched || p->type == PROFILE_STATISTICAL)
         return 0;
     return watched_take(c->watched, c->tree, c->symbols, part ? part->ops()->canonical : NULL, p,

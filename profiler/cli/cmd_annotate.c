@@ -65,7 +65,9 @@ struct annotating {
 static int take_source_dir(struct annotating *a, const char *value, struct err *err)
 {
     const char *equals = strchr(value, '=');
-    size_t n = equals ? (size_t)(equals - value) : 0;
+    size_t n = 0;
+    if (equals)
+        n = (size_t)(equals - value);
     if (!n || n >= sizeof a->moved[0])
         return err_set(err, ERR_USAGE, "--source-dir /build/game=/home/me/game",
                        "--source-dir: \"%s\" is not OLD=NEW", value);
@@ -137,7 +139,9 @@ static bool is_end_of(const char *name, const char *end)
 static bool is_renamed(const struct annotating *a, size_t i)
 {
     const struct profile_function *f = &a->profile->functions[i];
-    long s = f->high > f->low ? symbols_find(a->symbols, profile_place(f)) : -1;
+    long s = -1;
+    if (f->high > f->low)
+        s = symbols_find(a->symbols, profile_place(f));
     return s >= 0 && strcmp(symbols_function(a->symbols, (size_t)s)->name, f->name) != 0;
 }
 
@@ -178,7 +182,9 @@ static int parse_where(const struct annotating *a, const char *text, struct wher
         out->low = symbols_function(a->symbols, (size_t)f)->low;
         out->high = symbols_function(a->symbols, (size_t)f)->high;
     }
-    return ret < 0 ? ret : 0;
+    if (ret < 0)
+        return ret;
+    return 0;
 }
 
 static bool is_wanted(const struct annotating *a, const struct where *w, size_t i)
@@ -196,7 +202,9 @@ static bool is_wanted(const struct annotating *a, const struct where *w, size_t 
 
 static uint64_t weight_of(const struct profile *p, size_t i)
 {
-    return p->type == PROFILE_STATISTICAL ? p->functions[i].hits : p->functions[i].c1;
+    if (p->type == PROFILE_STATISTICAL)
+        return p->functions[i].hits;
+    return p->functions[i].c1;
 }
 
 /* The heaviest first, and the order of the profile among equals. */

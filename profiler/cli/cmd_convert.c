@@ -151,8 +151,9 @@ static int convert_profile(struct cli *cli, struct convert *c, struct profile *p
         ret = buckets_resolve(&c->buckets, syms, &o.buckets, err);
     if (ret < 0)
         return ret;
-    return c->output ? exporter_save(c->to, p, &o, c->output, err)
-                     : write_to_output(cli, c, p, &o, err);
+    if (c->output)
+        return exporter_save(c->to, p, &o, c->output, err);
+    return write_to_output(cli, c, p, &o, err);
 }
 
 /* ---- once more, for formats that show when what ran ---- */
@@ -266,8 +267,9 @@ static int run_convert(struct cli *cli, int argc, char **argv, struct err *err)
     ret = check_request(&c, ret ? path : NULL, err);
     if (ret < 0)
         return ret;
-    return c.to->needs & EXPORT_NEEDS_RECORDING ? convert_recording(cli, &c, path, err)
-                                                : convert_sums(cli, &c, path, err);
+    if (c.to->needs & EXPORT_NEEDS_RECORDING)
+        return convert_recording(cli, &c, path, err);
+    return convert_sums(cli, &c, path, err);
 }
 
 const struct command command_convert = {

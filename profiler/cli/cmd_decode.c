@@ -247,7 +247,9 @@ static void time_note(const struct decode *d, char *note, size_t cap)
 
 static const char *plural_of(uint64_t n, const char *one, const char *many)
 {
-    return n == 1 ? one : many;
+    if (n == 1)
+        return one;
+    return many;
 }
 
 /* Kept for the document and for standard error. */

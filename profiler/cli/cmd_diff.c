@@ -98,7 +98,9 @@ static int sort_replicates(struct diff_file *f, struct err *err)
         return err_set(err, ERR_NOMEM, "close other programs", "diff: out of memory");
     for (size_t i = 0; i < f->profile->nfunctions; i++) {
         const struct profile_function *is = &f->profile->functions[i];
-        long s = is->high > is->low ? symbols_find(f->symbols, profile_place(is)) : -1;
+        long s = -1;
+        if (is->high > is->low)
+            s = symbols_find(f->symbols, profile_place(is));
         if (s >= 0 && (size_t)s < f->replicates.n)
             f->of[i] = f->replicates.of[s];
     }

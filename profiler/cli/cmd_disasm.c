@@ -187,12 +187,16 @@ static void show_section(struct disasm *d, const struct image_section *s, uint64
 {
     const struct target_ops *ops = d->part->ops();
     uint64_t from = MAX(low, s->addr), to = MIN(high, s->addr + s->size);
-    uint8_t *literals = from < to ? find_literals(d, s) : NULL;
+    uint8_t *literals = NULL;
+    if (from < to)
+        literals = find_literals(d, s);
     for (uint64_t pc = from, n; pc < to; pc += n) {
         char bytes[40], rem[256];
         struct insn i;
         const uint8_t *code = s->data + (pc - s->addr);
-        unsigned data = literals ? literals[pc - s->addr] : 0;
+        unsigned data = 0;
+        if (literals)
+            data = literals[pc - s->addr];
         if (data)
             n = literal_insn(d, code, data, &i);
         else

@@ -201,7 +201,9 @@ static int check_report(const struct settings *set, struct err *err)
 {
     char head[sizeof DOCTOR_FILE_HEAD] = "";
     FILE *f = fopen(set->report, "rbe");
-    size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
+    size_t n = 0;
+    if (f)
+        n = fread(head, 1, sizeof head - 1, f);
     if (f)
         fclose(f);
     if (n && strcmp(head, DOCTOR_FILE_HEAD))

@@ -68,7 +68,9 @@ struct optimizing {
 static uint32_t take_power(const char **text, char end)
 {
     char *behind;
-    unsigned long v = **text >= '1' && **text <= '9' ? strtoul(*text, &behind, 10) : 0;
+    unsigned long v = 0;
+    if (**text >= '1' && **text <= '9')
+        v = strtoul(*text, &behind, 10);
     if (!v || v > 1 << 20)
         return 0;
     if (*behind == 'K' || *behind == 'k') {
@@ -77,7 +79,9 @@ static uint32_t take_power(const char **text, char end)
     }
     bool good = *behind == end && v <= 1 << 20 && !(v & (v - 1));
     *text = behind + (end != 0);
-    return good ? (uint32_t)v : 0;
+    if (good)
+        return (uint32_t)v;
+    return 0;
 }
 
 /* "16K,32,2" */
@@ -85,8 +89,12 @@ static int take_cache(const char *text, struct order_cache *out, struct err *err
 {
     const char *at = text;
     struct order_cache c = { .size = take_power(&at, ',') };
-    c.line = c.size ? take_power(&at, ',') : 0;
-    c.ways = c.line ? take_power(&at, 0) : 0;
+    c.line = 0;
+    if (c.size)
+        c.line = take_power(&at, ',');
+    c.ways = 0;
+    if (c.line)
+        c.ways = take_power(&at, 0);
     if (!c.ways || c.line < 4 || c.ways > c.size / c.line / 2)
         return err_set(err, ERR_USAGE, "--cache 8K,32,1 is the SH7750's, --cache 16K,32,2 the R's",
                        "--cache: \"%s\" is not SIZE,LINE,WAYS, powers of two", text);
@@ -128,7 +136,9 @@ static int check_request(const struct optimizing *z, struct err *err)
                        "optimize needs the link map: it says what can be moved");
     if (z->has_format && !z->output)
         return err_set(err, ERR_USAGE, "add -o F", "--format is the format of -o's file");
-    return z->output ? file_replaceable(z->output, err) : 0;
+    if (z->output)
+        return file_replaceable(z->output, err);
+    return 0;
 }
 
 /* ---- what is there ---- */
@@ -184,7 +194,9 @@ static int open_program(struct optimizing *z, struct err *err)
         return ret;
     const struct part *part = part_of_machine(symbols_machine(z->symbols));
     ret = part_prepare_symbols(z->symbols, part ? part->name : NULL, err);
-    return ret == 0 ? check_program(z, err) : ret;
+    if (ret == 0)
+        return check_program(z, err);
+    return ret;
 }
 
 static int read_profile(struct optimizing *z, struct err *err)
@@ -196,7 +208,9 @@ static int read_profile(struct optimizing *z, struct err *err)
     ret = input_profile(z->cli, z->path, NULL, is ? NULL : z->elf, &z->profile, &z->symbols, err);
     if (ret == 0 && is && !z->symbols)
         ret = open_program(z, err);
-    return ret == 0 ? check_profile(z, is, err) : ret;
+    if (ret == 0)
+        return check_profile(z, is, err);
+    return ret;
 }
 
 static int read_marks(struct optimizing *z, struct err *err)
@@ -244,18 +258,21 @@ static int show_order(const struct optimizing *z, struct err *err)
                                      .algorithm = (enum order_algorithm)z->algorithm };
     const struct text_sink out = file_sink(z->cli->out);
     bool any = z->order.nmoving > 1;
-    int ret = z->output && any ? write_order(z, &head, err) : 0;
+    int ret = 0;
+    if (z->output && any)
+        ret = write_order(z, &head, err);
     if (ret < 0)
         return ret;
     if (z->json)
         optimize_json(&z->order, &head, &out);
     else
         optimize_text(&z->order, &head, &out);
-    return any ? 0
-               : err_set(err, ERR_UNSUPPORTED,
-                         "compile with -ffunction-sections; the list says why each stays",
-                         "%zu section%s that ran can be moved: there is no order to be found",
-                         z->order.nmoving, plural_s(z->order.nmoving));
+    if (any)
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "compile with -ffunction-sections; the list says why each stays",
+                   "%zu section%s that ran can be moved: there is no order to be found",
+                   z->order.nmoving, plural_s(z->order.nmoving));
 }
 
 static int run_optimize(struct cli *cli, int argc, char **argv, struct err *err)

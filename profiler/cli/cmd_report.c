@@ -227,7 +227,9 @@ static int refuse_useless(const struct report *r, struct err *err)
           "--all lists functions that never ran, which marks do not reach: it has" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const char *other = rows[i].is ? first_useless(r, rows[i].shown) : NULL;
+        const char *other = NULL;
+        if (rows[i].is)
+            other = first_useless(r, rows[i].shown);
         if (other)
             return err_set(err, ERR_USAGE, "leave one of them out", "%s no use for --%s",
                            rows[i].why, other);
@@ -357,7 +359,9 @@ static int show_report(struct report *r, struct err *err)
     o.limit = r->limit;
     if (shows_calls(r) && !r->set.origin[SET_SORT])
         o.sort = REPORT_SORT_C1_CHILDREN;
-    o.function = r->matching ? &r->function : NULL;
+    o.function = NULL;
+    if (r->matching)
+        o.function = &r->function;
     o.columns = r->columns;
     o.hot = r->hot;
     o.failures = &r->failures;
@@ -419,7 +423,9 @@ static int fail_if_any(const struct report *r, struct err *err)
 {
     char conditions[100];
     const size_t n = r->failures.n;
-    const char *rows = r->set.tree ? "call path" : "function";
+    const char *rows = "function";
+    if (r->set.tree)
+        rows = "call path";
     if (!n)
         return 0;
     hot_text(&r->hot, true, conditions, sizeof conditions);

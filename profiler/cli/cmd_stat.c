@@ -129,7 +129,9 @@ static void show_load(void *ctx, const struct load_progress *now)
 static int prepare_program(struct stat_command *c, struct err *err)
 {
     struct run *r = c->run;
-    const struct image *im = r->symbols ? symbols_image(r->symbols) : NULL;
+    const struct image *im = NULL;
+    if (r->symbols)
+        im = symbols_image(r->symbols);
     struct board_io io = { .cancelled = asked_to_end, .ctx = c, .tell = show_load };
     uint64_t loaded;
     progress_init(&r->progress, c->cli->err_out, r->set.elf, view_columns(c->cli->err_out));
@@ -148,7 +150,9 @@ static int prepare_program(struct stat_command *c, struct err *err)
 static int ended_early(struct stat_command *c, const struct counted *s, struct err *err)
 {
     char where[160];
-    const char *at = s->begun ? "before a stop point" : "before the start point";
+    const char *at = "before the start point";
+    if (s->begun)
+        at = "before a stop point";
     if (s->end != COUNTED_PROGRAM)
         return err_set(err, ERR_CANCELLED, "give it more time", "%s: that stretch is not counted",
                        s->end == COUNTED_TIME ? "--for was over" : "ended on request");
@@ -209,7 +213,9 @@ static int count_all(struct stat_command *c, struct err *err)
         report_stat_json(&c->result, &out);
     else if (seen >= 0)
         report_stat(&c->result, &out);
-    return ret < 0 ? ret : seen;
+    if (ret < 0)
+        return ret;
+    return seen;
 }
 
 static int count_program(struct stat_command *c, struct err *err)

@@ -255,12 +255,16 @@ static int run_view(struct cli *cli, int argc, char **argv, struct err *err)
     if (!v)
         return err_set(err, ERR_NOMEM, "close other programs", "view: out of memory");
     v->cli = cli;
-    v->http = cli->http_env && *cli->http_env && strcmp(cli->http_env, "off") ? cli->http_env : "";
+    v->http = "";
+    if (cli->http_env && *cli->http_env && strcmp(cli->http_env, "off"))
+        v->http = cli->http_env;
     int ret = opts_parse(view_opts, argc, argv, take_option, v, v->names, MAX_FILES, err);
     if (ret == 0)
         ret = err_set(err, ERR_USAGE, "probeprof view run.rec",
                       "view needs a recording, or another file with a profile");
-    v->nfiles = ret > 0 ? (size_t)ret : 0;
+    v->nfiles = 0;
+    if (ret > 0)
+        v->nfiles = (size_t)ret;
     if (ret > 0)
         ret = load_files(v, err);
     if (ret == 0)

@@ -105,7 +105,9 @@ enum completion_kind completion_value(const struct completion *c, const struct o
         return COMPLETION_WORDS;
     bool file = !strcmp(o->arg, "F") || !strncmp(o->arg, "F.", 2) || !strcmp(o->arg, "E") ||
                 !strcmp(o->arg, "FILE");
-    return file ? COMPLETION_FILE : COMPLETION_FREE;
+    if (file)
+        return COMPLETION_FILE;
+    return COMPLETION_FREE;
 }
 
 enum completion_kind completion_argument(const struct completion *c, const struct command *k,

@@ -243,7 +243,9 @@ bool doctor(struct cli *cli, const struct settings *set, const struct doctor_wat
         if (watch)
             watch->looking(watch->ctx, s->name);
         int ret = steps[i].look(&d, s->detail, sizeof s->detail, &s->problem);
-        s->state = ret > 0 ? DOCTOR_SKIPPED : DOCTOR_OK;
+        s->state = DOCTOR_OK;
+        if (ret > 0)
+            s->state = DOCTOR_SKIPPED;
         if (ret < 0)
             s->state = DOCTOR_WRONG;
         well = ret >= 0;

@@ -20,7 +20,9 @@ static int count_devices(struct err *err)
     for (int i = 0; i < MIN(n, MAX); i++)
         count += !dev[i].nitfs || dev[i].itf[0].cls != HUB_CLASS;
     free(dev);
-    return n < 0 ? n : count;
+    if (n < 0)
+        return n;
+    return count;
 }
 
 /* No adapter that a driver knows: the hint depends on whether there are other devices on the bus.
@@ -78,7 +80,9 @@ static int choose_adapter(struct doctor *d, const char *name, struct err *err)
         if (*d->list.row[i].serial)
             snprintf(d->report->serial[d->report->nserials++], sizeof d->report->serial[0], "%s",
                      d->list.row[i].serial);
-    return ret < 0 ? ret : adapter_choose(&d->list, *name ? driver : NULL, &spec, err);
+    if (ret < 0)
+        return ret;
+    return adapter_choose(&d->list, *name ? driver : NULL, &spec, err);
 }
 
 int doctor_adapter(struct doctor *d, char *detail, size_t cap, struct err *err)

@@ -73,7 +73,9 @@ static size_t hex_run(const char *text, const uint8_t *bytes, size_t n, unsigned
             break;
         at += (size_t)len;
     }
-    return done >= MIN(n, (size_t)HEX_LEAST) ? at : 0;
+    if (done >= MIN(n, (size_t)HEX_LEAST))
+        return at;
+    return 0;
 }
 
 /* How much of the text's beginning is the name: its length, or 0. */
@@ -195,7 +197,9 @@ static void put_all(const struct doctor_file *f, const struct settings *set,
     fprintf(out, DOCTOR_FILE_HEAD PROBEPROF_VERSION ", doctor's report\n");
     if (uname(&os) == 0)
         fprintf(out, "system: %s %s %s\n", os.sysname, os.release, os.machine);
-    const char *private_flag = set->allow_private ? " --private" : " --no-private";
+    const char *private_flag = " --no-private";
+    if (set->allow_private)
+        private_flag = " --private";
     if (set->origin[SET_PRIVATE] == ORIGIN_NONE)
         private_flag = "";
     fprintf(out, "asked for: --probe %s --target %s%s%s%s%s%s%s\n",
@@ -214,7 +218,9 @@ int doctor_file_write(const struct doctor_file *f, const char *path, const struc
     struct private *names = calloc(1, sizeof *names);
     char *all = NULL, *clean = NULL;
     size_t len = 0;
-    FILE *out = names ? open_memstream(&all, &len) : NULL;
+    FILE *out = NULL;
+    if (names)
+        out = open_memstream(&all, &len);
     for (size_t i = 0; i < report->nserials; i++)
         serials[i] = report->serial[i];
     if (out) {

@@ -131,9 +131,9 @@ int doctor_clock(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     const struct jtag_ops *j = d->probe->driver->jtag;
     if (d->unpowered || !j) {
-        const char *words = d->probe->driver->stream
-                                ? "bytes have none; of a serial port it is baud= in --probe"
-                                : "the part sets it";
+        const char *words = "the part sets it";
+        if (d->probe->driver->stream)
+            words = "bytes have none; of a serial port it is baud= in --probe";
         snprintf(detail, cap, "%s", j ? "looked at below, without power" : words);
         return 1;
     }

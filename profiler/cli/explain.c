@@ -53,7 +53,9 @@ static int read_pass(void *ctx, const struct s12z_settings *s, uint64_t max_line
     s12z_flow_free(x->fitting.flow);
     x->fitting.fit.pthf = stats.pthf_bytes;
     *out = x->fitting.fit;
-    return ret == -ERR_STATE && !x->left ? 0 : ret;
+    if (ret == -ERR_STATE && !x->left)
+        return 0;
+    return ret;
 }
 
 static void show_progress(void *ctx, size_t made)
@@ -89,7 +91,9 @@ static const char *verdict_of(const struct s12z_variant *v)
 {
     if (v->fits)
         return "consistent";
-    return !v->failed && s12z_fit_is_clean(&v->fit) ? "follows less" : "does not fit";
+    if (!v->failed && s12z_fit_is_clean(&v->fit))
+        return "follows less";
+    return "does not fit";
 }
 
 /* "a=b c=d", or "as given". */
@@ -245,7 +249,9 @@ static void show_json(const struct explain *x)
     bool clear = fitting_rows(x) == 1 && !any_undecided(x);
     json_write_object(&j, false);
     json_write_key(&j, "verdict");
-    const char *words = clear ? "consistent" : "cannot tell all";
+    const char *words = "cannot tell all";
+    if (clear)
+        words = "consistent";
     json_write_string(&j, x->found.any_fits ? words : "nothing fits");
     json_write_key(&j, "best");
     if (x->found.any_fits)

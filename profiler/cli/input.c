@@ -52,7 +52,9 @@ int input_kind(const char *path, const char *from, const struct importer **out, 
         from = "json";
     if (from)
         return importer_find(from, out, err);
-    int ret = access(path, F_OK) < 0 ? rotation_numbers(path, &number, err) : 0;
+    int ret = 0;
+    if (access(path, F_OK) < 0)
+        ret = rotation_numbers(path, &number, err);
     free(number);
     *out = NULL;
     if (ret == 0)
@@ -120,7 +122,9 @@ static int sort_into_runs(const char *const *path, size_t n, struct run_input *r
     for (size_t i = 0; i < n; i++) {
         struct recording *r;
         const struct importer *other = NULL;
-        int ret = i ? what_is(path[i], &other, err) : 0;
+        int ret = 0;
+        if (i)
+            ret = what_is(path[i], &other, err);
         if (ret == 0 && other)
             ret = err_set(err, ERR_USAGE, "name recordings only",
                           "%s (%s) does not say of which build it is", path[i], other->name);
@@ -129,7 +133,9 @@ static int sort_into_runs(const char *const *path, size_t n, struct run_input *r
         if (ret < 0)
             return ret;
         const struct recording_header *h = recording_header(r);
-        struct run_input *last = *nruns ? &run[*nruns - 1] : NULL;
+        struct run_input *last = NULL;
+        if (*nruns)
+            last = &run[*nruns - 1];
         if (last && h->part && last->run_id == h->run_id)
             last->n++;
         else

@@ -48,7 +48,9 @@ static void measure_rate(struct live *l, uint64_t seen, uint64_t now_ns)
     double s = (double)(now_ns - l->last_ns) / 1e9;
     if (l->last_ns && s > 0) {
         /* the first one counts whole: nothing is known before it */
-        double weight = l->measured ? MIN(s, 1.0) : 1;
+        double weight = 1;
+        if (l->measured)
+            weight = MIN(s, 1.0);
         l->rate += weight * ((double)(seen - l->last_events) / s - l->rate);
         l->measured = l->measured || seen > 0;
     }

@@ -124,7 +124,9 @@ static void add_state(struct line *l, const struct live_now *now)
 
 static uint64_t weight_of(const struct profile *p, const struct profile_function *f)
 {
-    return p->type == PROFILE_STATISTICAL ? f->hits : f->c1;
+    if (p->type == PROFILE_STATISTICAL)
+        return f->hits;
+    return f->c1;
 }
 
 /* The heaviest with a name that comes behind `after`, in the order of weight, then address; NULL:

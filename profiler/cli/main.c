@@ -265,5 +265,7 @@ int main(int argc, char **argv)
     ending_stop(cli.ending); /* behind the last message, whose reader may be gone, too */
     if (ret >= 0)
         return 0;
-    return err.code == ERR_USAGE ? 2 : 1;
+    if (err.code == ERR_USAGE)
+        return 2;
+    return 1;
 }

@@ -11,11 +11,15 @@ enum { SAID = 512 };
 
 void marks_file_beside(const char *elf, char *path)
 {
-    const char *slash = elf ? strrchr(elf, '/') : NULL;
+    const char *slash = NULL;
+    if (elf)
+        slash = strrchr(elf, '/');
     *path = 0;
     if (!elf || !*elf)
         return;
-    int folder = slash ? (int)(slash - elf + 1) : 0;
+    int folder = 0;
+    if (slash)
+        folder = (int)(slash - elf + 1);
     if (snprintf(path, MARKS_FILE_PATH, "%.*sprobeprof.marks", folder, elf) >= MARKS_FILE_PATH)
         *path = 0;
 }

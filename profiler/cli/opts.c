@@ -192,7 +192,9 @@ int opt_hz(const char *name, const char *text, unsigned *out, struct err *err)
     double v;
     const char *rest;
     if (parse_number(text, &v, &rest)) {
-        double scale = *rest == 'M' ? 1e6 : 1;
+        double scale = 1;
+        if (*rest == 'M')
+            scale = 1e6;
         if (*rest == 'k' || *rest == 'K')
             scale = 1e3;
         rest += scale > 1;

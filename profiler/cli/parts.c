@@ -14,7 +14,9 @@
 static int open_sh4(const struct part *part, struct probe *probe, const struct part_options *opt,
                     struct target **out, struct err *err)
 {
-    const char *other = opt->allow_security ? "allow-security" : NULL;
+    const char *other = NULL;
+    if (opt->allow_security)
+        other = "allow-security";
     if (opt->pdo)
         other = "pdo";
     if (opt->bdc_fast)
@@ -138,7 +140,9 @@ unsigned part_needs(const char *name)
     const struct part *p = part_named(name);
     if (!p)
         return 0;
-    return p->ir_bits ? ADAPTER_JTAG : ADAPTER_BDC;
+    if (p->ir_bits)
+        return ADAPTER_JTAG;
+    return ADAPTER_BDC;
 }
 
 int part_prepare_symbols(struct symbols *s, const char *name, struct err *err)

@@ -258,9 +258,18 @@ static const char *risk_of(enum setting_reach reach, const char *v)
     switch (reach) {
     case REACH_WRITES: return "writes a file";
     case REACH_DEVICE: return "opens a device or a file";
-    case REACH_ADAPTER: return harmless_probe(v) ? NULL : "opens a device, a socket or a file";
-    case REACH_LISTENS: return harmless_address(v) ? NULL : "opens the bridge to others";
-    case REACH_LOCKS: return is_off(v) ? NULL : "lets a program lock the part";
+    case REACH_ADAPTER:
+        if (harmless_probe(v))
+            return NULL;
+        return "opens a device, a socket or a file";
+    case REACH_LISTENS:
+        if (harmless_address(v))
+            return NULL;
+        return "opens the bridge to others";
+    case REACH_LOCKS:
+        if (is_off(v))
+            return NULL;
+        return "lets a program lock the part";
     case REACH_NOTHING:
     case REACH_READS: break;
     }

@@ -83,7 +83,9 @@ static int is_same(const struct recording_header *h, const struct image *im)
     if (h->build_id_len && im->build_id_len)
         return h->build_id_len == im->build_id_len &&
                memcmp(im->build_id, h->build_id, h->build_id_len) == 0;
-    return h->code_sum ? h->code_sum == recording_code_sum(im) : -1;
+    if (h->code_sum)
+        return h->code_sum == recording_code_sum(im);
+    return -1;
 }
 
 /* What tells a build, for people. */
@@ -216,7 +218,9 @@ static void info_from_recording(const struct recording *r, const struct recordin
     if (end) {
         info->time = end->time;
         info->icache_enabled = end->icache_enabled;
-        info->note = *end->note ? end->note : NULL;
+        info->note = NULL;
+        if (*end->note)
+            info->note = end->note;
         info->remarks = end->remark;
         info->nremarks = end->nremarks;
     }

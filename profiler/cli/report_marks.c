@@ -32,8 +32,9 @@ static int read_text(const char *path, struct buffer *text, struct err *err)
         return ret;
     buffer_add(text, data, len);
     free(data);
-    return text->failed ? err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory")
-                        : 0;
+    if (text->failed)
+        return err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory");
+    return 0;
 }
 
 static int write_text(struct cli *cli, const char *path, const struct buffer *text,

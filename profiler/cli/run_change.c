@@ -91,7 +91,9 @@ char *run_start_text(const struct run *r, char *buf, size_t cap)
 
 static const char *counted_name(const struct profile_counter *c)
 {
-    return c->code ? c->name : "nothing";
+    if (c->code)
+        return c->name;
+    return "nothing";
 }
 
 static void note_counters(struct run *r)

@@ -62,7 +62,9 @@ void run_look_for_beginning(struct run *r)
         return;
     }
     tell_loaded(r, &begun);
-    r->phase = r->profile ? RUN_PROFILING : RUN_BRIDGING;
+    r->phase = RUN_BRIDGING;
+    if (r->profile)
+        r->phase = RUN_PROFILING;
     if (r->profile) {
         struct pump_view v = pump_look(&r->pump);
         run_note(r, "profiling%s, %s; Ctrl-C ends it",

@@ -18,7 +18,9 @@ static void close_handle(uv_handle_t *handle, void *arg)
 
 static int stop_worker(struct run *r, struct err *err)
 {
-    unsigned deadline_ms = r->abandon ? ABANDON_DEADLINE_MS : END_DEADLINE_MS;
+    unsigned deadline_ms = END_DEADLINE_MS;
+    if (r->abandon)
+        deadline_ms = ABANDON_DEADLINE_MS;
     int ret = 0;
     if (!r->worker)
         return 0;

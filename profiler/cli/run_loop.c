@@ -114,7 +114,9 @@ static void tell_where_gdb_is(struct run *r)
  * is another). */
 static const char *exec_file(const struct run *r)
 {
-    return *r->elf_path == '/' ? r->elf_path : NULL;
+    if (*r->elf_path == '/')
+        return r->elf_path;
+    return NULL;
 }
 
 static int start_server(struct run *r, struct err *err)

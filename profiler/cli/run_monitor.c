@@ -114,7 +114,9 @@ static int monitor_profile(void *ctx, int argc, char **argv, const struct text_s
                            struct err *err)
 {
     struct run *r = ctx;
-    const char *what = argc > 1 ? argv[1] : "status";
+    const char *what = "status";
+    if (argc > 1)
+        what = argv[1];
     if (!r->has_pump)
         return err_set(err, ERR_STATE, "start probeprof with --elf FILE",
                        "profiling needs the program's ELF");

@@ -13,7 +13,9 @@ static const char usage[] =
 static const char *event_name(const struct run *r, uint16_t code)
 {
     const struct counter_event *e = part_counter(r->part, code);
-    return e ? e->name : "nothing";
+    if (e)
+        return e->name;
+    return "nothing";
 }
 
 static void tell_counters(const struct run *r, const struct text_sink *out)

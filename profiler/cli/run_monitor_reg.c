@@ -218,7 +218,9 @@ static const struct monitor_command *own_reg(const struct run *r)
     const struct monitor_command *c = r->target->ops->monitor;
     while (c && c->name && strcmp(c->name, "reg"))
         c++;
-    return c && c->name ? c : NULL;
+    if (c && c->name)
+        return c;
+    return NULL;
 }
 
 static int run_svd(struct run *r, int argc, char **argv, const struct text_sink *out,

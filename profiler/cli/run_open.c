@@ -109,7 +109,9 @@ static bool on_usb(const char *probe)
 static bool may_pass(const struct run *r, unsigned tried, uint64_t since, int ret)
 {
     bool wire = ret == -ERR_USB || ret == -ERR_TIMEOUT || ret == -ERR_PROTOCOL;
-    unsigned most = host_ns() - since > SLOW_NS ? SLOW_TRIES : TRIES;
+    unsigned most = TRIES;
+    if (host_ns() - since > SLOW_NS)
+        most = SLOW_TRIES;
     if (!on_usb(r->set.probe) || tried + 1 >= most)
         return false;
     if (tried == 0)

@@ -80,7 +80,9 @@ static int open_symbols(struct run *r, struct err *err)
     ret = part_prepare_symbols(r->symbols, r->part->name, err);
     if (ret >= 0)
         ret = tasks_new(symbols_image(r->symbols), 1, &r->gdb_tasks, err);
-    return ret < 0 ? ret : open_marks(r, err);
+    if (ret < 0)
+        return ret;
+    return open_marks(r, err);
 }
 
 static int resolve_point(struct run *r, const char *option, const char *text, uint64_t *addr,

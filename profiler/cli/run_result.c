@@ -49,16 +49,19 @@ static int show_elsewhere(struct run *r, const struct profile *p, struct err *er
 {
     char name[64] = "";
     FILE *f = other_place(r, name, sizeof name);
-    int ret = f ? view_show(&r->set, p, r->symbols, f, err) : 0;
+    int ret = 0;
+    if (f)
+        ret = view_show(&r->set, p, r->symbols, f, err);
     bool failed = f && fflush(f) != 0;
     if (f && f != r->cli->err_out)
         failed = fclose(f) != 0 || failed;
     if (ret == 0 && failed)
         return err_set(err, ERR_IO, "free some space", "%s: cannot be written",
                        *name ? name : "standard error");
-    return ret == 0 ? err_set(err, ERR_IO, "",
-                              "writing standard output failed: who was to read it is gone")
-                    : ret;
+    if (ret == 0)
+        return err_set(err, ERR_IO, "",
+                       "writing standard output failed: who was to read it is gone");
+    return ret;
 }
 
 static int show_profile(struct run *r, const struct profile *p, struct err *err)

@@ -364,11 +364,26 @@ void serve_stop(struct serve *s)
     s->feed = NULL;
 }
 
-const char *serve_secret(const struct serve *s) { return s->token_made ? s->token : NULL; }
+const char *serve_secret(const struct serve *s)
+{
+    if (s->token_made)
+        return s->token;
+    return NULL;
+}
 
-const char *serve_where(const struct serve *s) { return s->started ? s->where : ""; }
+const char *serve_where(const struct serve *s)
+{
+    if (s->started)
+        return s->where;
+    return "";
+}
 
-struct feed *serve_feed(const struct serve *s) { return s->started ? s->feed : NULL; }
+struct feed *serve_feed(const struct serve *s)
+{
+    if (s->started)
+        return s->feed;
+    return NULL;
+}
 
 void serve_events(struct serve *s, const struct event *events, size_t n)
 {

@@ -31,14 +31,22 @@ static const char *phase_of(const struct run *r, const struct pump_view *v)
 {
     switch (r->phase) {
     case RUN_STARTING: return "starting";
-    case RUN_BRIDGING: return r->end_ns ? "done" : "bridging";
+    case RUN_BRIDGING:
+        if (r->end_ns)
+            return "done";
+        return "bridging";
     case RUN_ENDING: return "ending";
-    case RUN_QUITTING: return r->end_ns ? "done" : "quitting";
+    case RUN_QUITTING:
+        if (r->end_ns)
+            return "done";
+        return "quitting";
     case RUN_PROFILING: break;
     }
     if (v->phase != PUMP_ARMED || v->trace.active)
         return "profiling";
-    return r->capture.seen ? "paused" : "waiting";
+    if (r->capture.seen)
+        return "paused";
+    return "waiting";
 }
 
 /* The first few, as far as an object has room. */
@@ -82,7 +90,9 @@ static const char *board_state(const struct run *r, const struct pump_view *v)
         return "away";
     if (v->stop.reason != STOP_NONE)
         return "halted";
-    return r->has_pump ? "running" : "unknown";
+    if (r->has_pump)
+        return "running";
+    return "unknown";
 }
 
 static void tell_target(struct run *r, const struct pump_view *v, struct feed *f)
@@ -236,7 +246,9 @@ static int snapshot_of_run(void *ctx, const char *file, bool marked, const struc
     if (*file)
         return err_set(err, ERR_UNSUPPORTED, "probeprof view FILE... serves files",
                        "this is a run, not a file");
-    return marked ? run_snapshot(r, out, err) : run_unmarked(r, out, err);
+    if (marked)
+        return run_snapshot(r, out, err);
+    return run_unmarked(r, out, err);
 }
 
 /* ---- all that comes ---- */

@@ -60,7 +60,9 @@ void state_rounded(struct json_writer *j, const char *key, double value)
 
 void state_code(const struct capture *c, struct program_code *out)
 {
-    const struct part *part = c->symbols ? part_of_machine(symbols_machine(c->symbols)) : NULL;
+    const struct part *part = NULL;
+    if (c->symbols)
+        part = part_of_machine(symbols_machine(c->symbols));
     *out = (struct program_code){ 0 };
     if (!part || !c->tree)
         return;

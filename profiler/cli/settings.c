@@ -118,7 +118,9 @@ static FILE *open_conf(const char *path, bool found)
     int fd = open(path, O_RDONLY | O_CLOEXEC | (found ? O_NONBLOCK : 0));
     bool fit =
         fd >= 0 && fstat(fd, &st) == 0 && (found ? S_ISREG(st.st_mode) : !S_ISDIR(st.st_mode));
-    FILE *in = fit ? fdopen(fd, "r") : NULL;
+    FILE *in = NULL;
+    if (fit)
+        in = fdopen(fd, "r");
     int why = fd >= 0 && !fit ? 0 : errno;
     if (fd >= 0 && !in)
         close(fd);

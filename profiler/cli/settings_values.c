@@ -134,7 +134,9 @@ static int read_agent_ram(const struct setting_value *v, struct err *err)
     const char *at = v->text;
     uint64_t base, size;
     if (options_number(&at, 0, &base) && *at++ == ':' && options_number(&at, 0, &size)) {
-        unsigned shift = *at == 'k' || *at == 'K' ? 10 : 0;
+        unsigned shift = 0;
+        if (*at == 'k' || *at == 'K')
+            shift = 10;
         if (*at == 'M')
             shift = 20;
         at += shift != 0;

@@ -68,7 +68,9 @@ static int next_name(struct slices *s, char *name, struct err *err)
 
 static int write_ring(struct recording_writer *w, const struct slices *s, struct err *err)
 {
-    size_t from = s->fed > SLICE_EVENTS ? s->fed % SLICE_EVENTS : 0;
+    size_t from = 0;
+    if (s->fed > SLICE_EVENTS)
+        from = s->fed % SLICE_EVENTS;
     size_t n = MIN(s->fed, (uint64_t)SLICE_EVENTS);
     int ret = recording_write(w, s->ring + from, n - from, err);
     if (ret == 0 && from)

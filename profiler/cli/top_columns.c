@@ -22,7 +22,12 @@ static const struct {
     [SPARK] = { "60 s", "its last minute, the newest on the right", 100, false },
 };
 
-const char *top_column_name(unsigned i) { return i < ARRAY_LEN(columns) ? columns[i].name : NULL; }
+const char *top_column_name(unsigned i)
+{
+    if (i < ARRAY_LEN(columns))
+        return columns[i].name;
+    return NULL;
+}
 
 const char *top_column_help(unsigned i) { return columns[i].help; }
 
@@ -38,7 +43,9 @@ static bool has_column(const struct top_view *v, const struct top_size *size, en
 void top_columns_titles(const struct top_view *v, const struct top_size *size, struct top_line *l)
 {
     bool rate = top_rows_seconds(v) > 0 && v->page == TOP_FUNCTIONS;
-    const char *share = v->second ? "C2%" : "C1%";
+    const char *share = "C1%";
+    if (v->second)
+        share = "C2%";
     top_add(l, "F   %7s %5s", rate ? "hits/s" : "hits", top_rows_samples(v) ? "share" : share);
     if (has_column(v, size, C1))
         top_add(l, " %7s", rate ? "C1/s" : "C1");
@@ -70,7 +77,9 @@ static void add_spark(struct top_line *l, const struct top_view *v, const struct
     top_add(l, " ");
     for (size_t i = 1; i <= TOP_BUCKETS; i++) {
         float b = p->bucket[(now + i) % TOP_BUCKETS];
-        size_t level = most > 0 ? (size_t)(b / most * 8 + 0.5F) : 0;
+        size_t level = 0;
+        if (most > 0)
+            level = (size_t)(b / most * 8 + 0.5F);
         level = b > 0 && !level ? 1 : MIN(level, (size_t)8);
         if (utf8)
             top_add(l, "%s", bars[level]);
@@ -81,7 +90,9 @@ static void add_spark(struct top_line *l, const struct top_view *v, const struct
 
 static double percent_of(uint64_t part, uint64_t whole)
 {
-    return whole ? 100 * (double)part / (double)whole : 0;
+    if (whole)
+        return 100 * (double)part / (double)whole;
+    return 0;
 }
 
 static void add_flags(struct top_line *l, const struct top_view *v, const struct follow_function *f,
@@ -118,7 +129,9 @@ void top_columns_row(const struct top_view *v, const struct follow_function *f,
                      const struct top_size *size, const struct top_row *r, struct top_line *l)
 {
     bool tree = v->page == TOP_TREE;
-    const struct top_past *p = r->function < v->npast ? &v->past[r->function] : NULL;
+    const struct top_past *p = NULL;
+    if (r->function < v->npast)
+        p = &v->past[r->function];
     struct top_base total = tree ? v->total : top_rows_total(v);
     double seconds = tree ? 0 : top_rows_seconds(v);
     char buf[TOP_NUMBER];

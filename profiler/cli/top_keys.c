@@ -11,7 +11,9 @@ static void show_page(struct top_view *v, enum top_page page)
 {
     bool aside = v->page == TOP_ONE || v->page == TOP_HELP || v->page == TOP_COLUMNS;
     if (v->page == page || page == TOP_FUNCTIONS) {
-        v->page = aside ? v->page_before : TOP_FUNCTIONS;
+        v->page = TOP_FUNCTIONS;
+        if (aside)
+            v->page = v->page_before;
         return;
     }
     if (v->page == TOP_FUNCTIONS || v->page == TOP_TREE)
@@ -36,7 +38,9 @@ static void move_cursor(struct top_view *v, long step)
         move_column(v, step);
         return;
     }
-    long last = v->nrows ? (long)v->nrows - 1 : 0;
+    long last = 0;
+    if (v->nrows)
+        last = (long)v->nrows - 1;
     long to = (long)v->cursor + step;
     v->cursor = (size_t)(to < 0 ? 0 : MIN(to, last));
     if (v->cursor < v->nrows)
@@ -137,7 +141,9 @@ static enum top_act take_input(struct top_view *v, const struct follow *w)
     case TOP_DELAY:
         if (value * 1000 < LEAST_MS)
             break;
-        v->interval_ms = value * 1000 < MOST_MS ? (unsigned)(value * 1000) : MOST_MS;
+        v->interval_ms = MOST_MS;
+        if (value * 1000 < MOST_MS)
+            v->interval_ms = (unsigned)(value * 1000);
         return TOP_INTERVAL;
     default: break;
     }
@@ -211,7 +217,9 @@ static void move_to_caller(struct top_view *v)
 
 static void fold_chosen(struct top_view *v, bool fold)
 {
-    const struct top_row *r = v->cursor < v->nrows ? &v->rows[v->cursor] : NULL;
+    const struct top_row *r = NULL;
+    if (v->cursor < v->nrows)
+        r = &v->rows[v->cursor];
     if (r && r->kids && r->folded != fold)
         top_rows_fold(v, r->id, fold);
     else if (fold)

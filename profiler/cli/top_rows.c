@@ -13,7 +13,9 @@ enum { BY_C1, BY_C1_CHILDREN, BY_HITS, BY_C2, BY_C2_CHILDREN, BY_LONGEST, BY_DOU
 
 const char *top_sort_name(unsigned key)
 {
-    return key < ARRAY_LEN(sort_names) ? sort_names[key] : NULL;
+    if (key < ARRAY_LEN(sort_names))
+        return sort_names[key];
+    return NULL;
 }
 
 /* ---- history ---- */
@@ -33,7 +35,12 @@ static bool room_for_past(struct top_view *v, size_t n)
     return true;
 }
 
-static uint64_t growth_of(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
+static uint64_t growth_of(uint64_t from, uint64_t to)
+{
+    if (to > from)
+        return to - from;
+    return 0;
+}
 
 static struct top_base base_difference(const struct top_base *a, const struct top_base *b)
 {
@@ -109,7 +116,9 @@ int top_view_frame(struct top_view *v, const struct follow *w, struct err *err)
 
 enum top_mode top_rows_mode(const struct top_view *v)
 {
-    return v->mode == TOP_BY_INTERVAL && v->now_ms <= v->last_ms ? TOP_TOTAL : v->mode;
+    if (v->mode == TOP_BY_INTERVAL && v->now_ms <= v->last_ms)
+        return TOP_TOTAL;
+    return v->mode;
 }
 
 double top_rows_seconds(const struct top_view *v)
@@ -158,7 +167,10 @@ static double key_of(const struct top_view *v, const struct top_row *r,
     case BY_C2: return (double)r->is.c2;
     case BY_C2_CHILDREN: return (double)r->is.c2_children;
     case BY_LONGEST: return (double)f->c1_longest;
-    case BY_DOUBT: return f->steps ? (double)f->doubts / (double)f->steps : 0;
+    case BY_DOUBT:
+        if (f->steps)
+            return (double)f->doubts / (double)f->steps;
+        return 0;
     default: return 0;
     }
 }
@@ -195,7 +207,9 @@ static int by_key(const void *a, const void *b, void *ctx)
                                     o->f[y->id].name ? o->f[y->id].name : "")
                            : (x->key < y->key) - (x->key > y->key);
     order = o->invert ? -order : order;
-    return order ? order : (x->id > y->id) - (x->id < y->id);
+    if (order)
+        return order;
+    return (x->id > y->id) - (x->id < y->id);
 }
 
 static bool take_functions(struct top_view *v, const struct follow *w)
@@ -253,7 +267,9 @@ void top_rows_fold(struct top_view *v, uint32_t node, bool fold)
         return;
     }
     if (v->nturned == v->cap_turned) {
-        size_t cap = v->cap_turned ? 2 * v->cap_turned : 64;
+        size_t cap = 64;
+        if (v->cap_turned)
+            cap = 2 * v->cap_turned;
         uint32_t *turned = realloc(v->turned, cap * sizeof *turned);
         if (!turned)
             return;
@@ -273,13 +289,17 @@ void top_rows_fold_all(struct top_view *v)
 static uint64_t node_weight(const struct top_view *v, const struct follow_node *n)
 {
     uint64_t c = v->second ? n->c2_children : n->c1_children;
-    return c ? c : n->hits;
+    if (c)
+        return c;
+    return n->hits;
 }
 
 static size_t index_of(const struct follow *w, const struct tree *t, uint32_t id)
 {
     const struct follow_node *n = follow_node(w, id);
-    return n ? (size_t)(n - t->node) : t->n;
+    if (n)
+        return (size_t)(n - t->node);
+    return t->n;
 }
 
 struct heavy {
@@ -292,7 +312,9 @@ static int lightest_first(const void *a, const void *b, void *ctx)
     const struct heavy *h = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     uint64_t x = node_weight(h->v, &h->node[i]), y = node_weight(h->v, &h->node[k]);
-    return x != y ? (x > y) - (x < y) : (i < k) - (i > k);
+    if (x != y)
+        return (x > y) - (x < y);
+    return (i < k) - (i > k);
 }
 
 /* Each is put in front of its siblings, the heaviest last. */

@@ -59,8 +59,12 @@ static void print_line(void *ctx, size_t row, const struct top_line *l)
 static size_t table_columns(void)
 {
     const char *text = getenv("COLUMNS");
-    long n = text ? strtol(text, NULL, 10) : 0;
-    return n >= LEAST_COLUMNS && n < TOP_LINE ? (size_t)n : TABLE_COLUMNS;
+    long n = 0;
+    if (text)
+        n = strtol(text, NULL, 10);
+    if (n >= LEAST_COLUMNS && n < TOP_LINE)
+        return (size_t)n;
+    return TABLE_COLUMNS;
 }
 
 static void print_table(struct top *t)
@@ -277,7 +281,9 @@ void top_stop(struct top *t)
 
 int top_end(const struct top *t, struct err *err)
 {
-    return t->ret < 0 ? err_set(err, t->err.code, t->err.hint, "%s", t->err.what) : 0;
+    if (t->ret < 0)
+        return err_set(err, t->err.code, t->err.hint, "%s", t->err.what);
+    return 0;
 }
 
 void top_free(struct top *t)

@@ -86,9 +86,15 @@ static attr_t attributes_of(const struct top_screen *s, enum top_style style)
     case TOP_HEAD: return A_BOLD;
     case TOP_WARN: return A_BOLD | (s->colours ? COLOR_PAIR(PAIR_WARN) : A_STANDOUT);
     case TOP_TITLE: return A_REVERSE;
-    case TOP_DOUBT: return s->colours ? COLOR_PAIR(PAIR_DOUBT) : A_NORMAL;
+    case TOP_DOUBT:
+        if (s->colours)
+            return COLOR_PAIR(PAIR_DOUBT);
+        return A_NORMAL;
     case TOP_CHOSEN: return A_REVERSE | A_BOLD;
-    case TOP_FOOT: return s->colours ? COLOR_PAIR(PAIR_HEAD) : A_DIM;
+    case TOP_FOOT:
+        if (s->colours)
+            return COLOR_PAIR(PAIR_HEAD);
+        return A_DIM;
     default: return A_NORMAL;
     }
 }

@@ -36,11 +36,15 @@ static int parse_tcp(const char *text, const char *at, struct top_address *out, 
         strcpy(out->host, "127.0.0.1");
     if (strpbrk(out->host, " \t\r\n@\\\"<>"))
         return not_an_address(text, err);
-    size_t digits = *rest == ':' ? strcspn(rest + 1, "/") : 0;
+    size_t digits = 0;
+    if (*rest == ':')
+        digits = strcspn(rest + 1, "/");
     if (*rest == ':' && digits < sizeof out->port)
         snprintf(out->port, sizeof out->port, "%.*s", (int)digits, rest + 1);
     rest += *rest == ':' ? 1 + digits : 0;
-    return is_port(out->port) && (!*rest || !strcmp(rest, "/")) ? 0 : not_an_address(text, err);
+    if (is_port(out->port) && (!*rest || !strcmp(rest, "/")))
+        return 0;
+    return not_an_address(text, err);
 }
 
 int top_address_parse(const char *text, struct top_address *out, struct err *err)
@@ -51,7 +55,9 @@ int top_address_parse(const char *text, struct top_address *out, struct err *err
         return 0;
     if (strncmp(text, http, sizeof http - 1) == 0)
         return parse_tcp(text, text + sizeof http - 1, out, err);
-    const char *path = strchr(text, '/') && !strstr(text, "://") ? text : NULL;
+    const char *path = NULL;
+    if (strchr(text, '/') && !strstr(text, "://"))
+        path = text;
     if (strncmp(text, unix_, sizeof unix_ - 1) == 0)
         path = text + sizeof unix_ - 1;
     if (!path)

@@ -22,7 +22,9 @@ const char *top_number(uint64_t v, char buf[TOP_NUMBER])
 
 const char *top_number_if(bool known, uint64_t v, char buf[TOP_NUMBER])
 {
-    return known ? top_number(v, buf) : "-";
+    if (known)
+        return top_number(v, buf);
+    return "-";
 }
 
 const char *top_amount(uint64_t v, double seconds, char buf[TOP_NUMBER])
@@ -34,5 +36,7 @@ const char *top_name_of(const struct follow_function *f)
 {
     if (f->qualified && *f->qualified)
         return f->qualified;
-    return f->name ? f->name : "?";
+    if (f->name)
+        return f->name;
+    return "?";
 }

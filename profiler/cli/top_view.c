@@ -74,7 +74,9 @@ static void put_line(struct screen *s, struct top_line *l)
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    if (slash)
+        return slash + 1;
+    return path;
 }
 
 /* ---- head ---- */
@@ -134,7 +136,9 @@ static void put_head(struct screen *s)
         top_add(&l, "  slowed %.1fx", slow);
     if (h)
         top_add(&l, "  %s  %s", last_part(h->elf), h->probe);
-    l.style = bad || is_away(s->w) || *v->status ? TOP_WARN : TOP_HEAD;
+    l.style = TOP_HEAD;
+    if (bad || is_away(s->w) || *v->status)
+        l.style = TOP_WARN;
     put_line(s, &l);
 }
 
@@ -143,7 +147,9 @@ static const char *sorted_by(const struct top_view *v)
     static const char *const second[] = { "C2", "C2 with children" };
     if (top_rows_samples(v))
         return "samples";
-    return v->second && v->sort < ARRAY_LEN(second) ? second[v->sort] : top_sort_name(v->sort);
+    if (v->second && v->sort < ARRAY_LEN(second))
+        return second[v->sort];
+    return top_sort_name(v->sort);
 }
 
 static void put_totals(struct screen *s)
@@ -191,7 +197,9 @@ static void find_cursor(struct top_view *v, size_t room)
     else if (v->cursor >= v->first + room)
         v->first = v->cursor - room + 1;
     v->first = MIN(v->first, v->nrows > room ? v->nrows - room : 0);
-    v->chosen = v->nrows ? v->rows[v->cursor].id : 0;
+    v->chosen = 0;
+    if (v->nrows)
+        v->chosen = v->rows[v->cursor].id;
 }
 
 static void put_row(struct screen *s, const struct top_row *r, bool chosen)
@@ -314,7 +322,9 @@ static void put_one(struct screen *s, size_t room)
     if (f->has_halves)
         put_seen(s, f);
     room -= f->has_halves && room;
-    size_t half = room > 4 ? (room - 3) / 2 : 0;
+    size_t half = 0;
+    if (room > 4)
+        half = (room - 3) / 2;
     put_relatives(s, true, half);
     put_relatives(s, false, half);
 }
@@ -375,7 +385,9 @@ void top_view_lines(struct top_view *v, const struct follow *w, const struct top
                     void (*line)(void *ctx, size_t row, const struct top_line *l), void *ctx)
 {
     struct screen s = { v, w, size, line, ctx, 0, MAX(size->rows, (size_t)2) - 1 };
-    size_t room = size->rows > HEAD_LINES + 1 ? size->rows - HEAD_LINES - 1 : 0;
+    size_t room = 0;
+    if (size->rows > HEAD_LINES + 1)
+        room = size->rows - HEAD_LINES - 1;
     struct screen *p = &s;
     put_head(p);
     put_totals(p);

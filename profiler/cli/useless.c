@@ -22,12 +22,15 @@ static const struct setting_row *first_flag(const struct settings *s, unsigned n
 
 int useless_view(const struct settings *s, struct err *err)
 {
-    const struct setting_row *row =
-        s->json && s->origin[SET_JSON] == ORIGIN_FLAG ? first_flag(s, NEEDS_TEXT) : NULL;
+    const struct setting_row *row = NULL;
+    if (s->json && s->origin[SET_JSON] == ORIGIN_FLAG)
+        row = first_flag(s, NEEDS_TEXT);
     if (row)
         return err_set(err, ERR_USAGE, "leave one of them out",
                        "--json has every function and the tree: it has no use for --%s", row->name);
-    row = s->tree && s->origin[SET_TREE] == ORIGIN_FLAG ? first_flag(s, NEEDS_LIST) : NULL;
+    row = NULL;
+    if (s->tree && s->origin[SET_TREE] == ORIGIN_FLAG)
+        row = first_flag(s, NEEDS_LIST);
     if (row)
         return err_set(err, ERR_USAGE, "leave one of them out",
                        "--tree shows who called whom: it has no use for --%s, which is for the "
@@ -41,21 +44,24 @@ static int without_program(const struct settings *s, struct err *err)
     const struct setting_row *row = first_flag(s, NEEDS_PROGRAM);
     if (!row && !s->no_profile)
         row = first_set(s, NEEDS_PROGRAM_IN_CONF, ORIGIN_CONF);
-    return row && !*s->elf
-               ? err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf",
-                         "--%s needs the program", row->name)
-               : 0;
+    if (row && !*s->elf)
+        return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf",
+                       "--%s needs the program", row->name);
+    return 0;
 }
 
 int useless_sample(const struct settings *s, struct err *err)
 {
-    const struct setting_row *row = s->sample ? first_flag(s, NEEDS_TRACE) : NULL;
+    const struct setting_row *row = NULL;
+    if (s->sample)
+        row = first_flag(s, NEEDS_TRACE);
     if (s->origin[SET_RATE] && !s->sample)
         return err_set(err, ERR_USAGE, "add --sample", "--rate says how often --sample looks");
-    return row ? err_set(err, ERR_USAGE, "leave one of them out",
-                         "--sample only looks where the program is: it has no use for --%s",
-                         row->name)
-               : 0;
+    if (row)
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "--sample only looks where the program is: it has no use for --%s",
+                       row->name);
+    return 0;
 }
 
 int useless_passes(const struct settings *s, struct err *err)
@@ -109,14 +115,18 @@ int useless_run(const struct settings *s, struct err *err)
         s->origin[SET_PDO] == ORIGIN_FLAG && s->origin[SET_CAPTURE] == ORIGIN_FLAG)
         return err_set(err, ERR_USAGE, "leave one of them out",
                        "--capture bdc does without the pins, --pdo says what captures them");
-    return ret == 0 && !s->sample ? useless_passes(s, err) : ret;
+    if (ret == 0 && !s->sample)
+        return useless_passes(s, err);
+    return ret;
 }
 
 int useless_part(const struct settings *s, const struct part *part, struct err *err)
 {
     bool is_sh4 = part->elf_machine == EM_SH;
     const struct setting_row *row = first_flag(s, is_sh4 ? ONLY_S12Z : ONLY_SH4);
-    const struct setting_row *no = row ? setting_negation(setting_id(row)) : NULL;
+    const struct setting_row *no = NULL;
+    if (row)
+        no = setting_negation(setting_id(row));
     if (row)
         return err_set(err, ERR_USAGE, "leave it out", "--%s%s%s%s for %s parts, not for a %s",
                        row->name, no ? " and --" : "", no ? no->name : "", no ? " are" : " is",

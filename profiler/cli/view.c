@@ -22,13 +22,17 @@ static unsigned terminal_width(FILE *out)
     struct winsize size;
     if (!isatty(fileno(out)))
         return 0;
-    return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col)
+        return size.ws_col;
+    return 80;
 }
 
 unsigned view_columns(FILE *out)
 {
     const char *term = getenv("TERM");
-    return term && *term && strcmp(term, "dumb") ? terminal_width(out) : 0;
+    if (term && *term && strcmp(term, "dumb"))
+        return terminal_width(out);
+    return 0;
 }
 
 /* The first of these that is set decides. Source: POSIX, Base Definitions 8.2. */
@@ -44,10 +48,14 @@ static bool speaks_utf8(void)
 const struct exporter *view_exporter(const struct settings *s)
 {
     const struct exporter *x = NULL;
-    const char *name = s->tree ? "tree" : "functions";
+    const char *name = "functions";
+    if (s->tree)
+        name = "tree";
     if (s->json)
         name = "json";
-    return exporter_find(name, &x, NULL) == 0 ? x : NULL;
+    if (exporter_find(name, &x, NULL) == 0)
+        return x;
+    return NULL;
 }
 
 int view_save(const char *path, const struct profile *p, struct err *err)

@@ -65,7 +65,9 @@ static int hold_unmarked(struct view_file *f, const char *elf, const struct impo
     else
         ret = input_read_url(f->path, &p, err);
     symbols_close(syms);
-    return ret < 0 ? ret : hold_profile(p, &f->unmarked_only, &f->unmarked, err);
+    if (ret < 0)
+        return ret;
+    return hold_profile(p, &f->unmarked_only, &f->unmarked, err);
 }
 
 int view_file_open(struct cli *cli, struct view_file *f, const char *elf, const struct importer *is,
@@ -110,7 +112,9 @@ void view_file_close(struct view_file *f)
 
 void view_file_events(const struct view_file *f, struct feed *feed)
 {
-    uint64_t kept = f->events ? MIN(f->nevents, (uint64_t)FEED_EVENTS) : 0;
+    uint64_t kept = 0;
+    if (f->events)
+        kept = MIN(f->nevents, (uint64_t)FEED_EVENTS);
     size_t from = (size_t)((f->nevents - kept) % FEED_EVENTS),
            first = MIN(kept, FEED_EVENTS - from);
     if (!kept)

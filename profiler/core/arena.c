@@ -62,7 +62,12 @@ char *arena_strn(struct arena *a, const char *s, size_t n)
     return copy;
 }
 
-char *arena_str(struct arena *a, const char *s) { return s ? arena_strn(a, s, strlen(s)) : NULL; }
+char *arena_str(struct arena *a, const char *s)
+{
+    if (s)
+        return arena_strn(a, s, strlen(s));
+    return NULL;
+}
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {

@@ -50,7 +50,9 @@ int blocks_add(struct blocks *b, const struct event *e)
     b->used += s->kind == 0;
     s->kind = e->kind;
     s->a = e->pc;
-    s->b = block ? e->target : 0;
+    s->b = 0;
+    if (block)
+        s->b = e->target;
     s->x += block ? e->runs : e->taken;
     if (!block)
         s->y += e->not_taken;

@@ -19,7 +19,9 @@ enum {
 /* A counter that went back counts as unchanged: the board was reset, or the value was damaged. */
 static uint64_t take_step(struct calltree *t, uint64_t now, uint64_t *last, bool *has)
 {
-    uint64_t d = *has ? now - *last : 0;
+    uint64_t d = 0;
+    if (*has)
+        d = now - *last;
     *last = now;
     *has = true;
     if (__builtin_expect((int64_t)d < 0, 0)) {
@@ -123,7 +125,9 @@ static void on_stop(struct calltree *t, const struct event *e)
 
 static void count_loss(struct calltree *t, const struct event *e)
 {
-    t->gap_cause = e->cause < EVENT_NCAUSES ? e->cause : EVENT_CAUSE_NONE;
+    t->gap_cause = EVENT_CAUSE_NONE;
+    if (e->cause < EVENT_NCAUSES)
+        t->gap_cause = e->cause;
     struct calltree_loss *l = &t->stats.loss[t->gap_cause];
     l->gaps++;
     l->events += e->lost_events;

@@ -37,7 +37,9 @@ void stack_handler(struct calltree *t, const struct event *e)
 static void resume_below(struct calltree *t, uint32_t i)
 {
     const struct frame *f = &t->cur->frames[i];
-    t->last_pc = f->pending ? f->from : 0;
+    t->last_pc = 0;
+    if (f->pending)
+        t->last_pc = f->from;
     stack_return_to(t, i);
 }
 

@@ -13,7 +13,9 @@ static uint32_t frame_distance(const struct stack *s, uint32_t handler, uint32_t
     const struct frame *f = &s->frames[handler];
     if (!f->exact || (int32_t)(sp - s->high) > 0 || (int32_t)(f->sp - sp) > SP_POPPED_LATE)
         return UINT32_MAX;
-    return sp > f->sp ? sp - f->sp : f->sp - sp;
+    if (sp > f->sp)
+        return sp - f->sp;
+    return f->sp - sp;
 }
 
 /* The task that was left in a handler and goes on with the event's stack pointer; NULL: one that

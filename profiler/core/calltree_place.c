@@ -53,7 +53,9 @@ bool stack_sp_far(const struct stack *s, const struct event *e)
 bool stack_sp_inside(const struct stack *s, uint32_t i, const struct event *e, bool here)
 {
     const struct frame *f = &s->frames[i];
-    int32_t most = e->kind == EVENT_RETURN && !here ? -1 : SP_PUSHED_EARLY;
+    int32_t most = SP_PUSHED_EARLY;
+    if (e->kind == EVENT_RETURN && !here)
+        most = -1;
     bool entry_known = f->kind != FRAME_ROOT && frame_sp_known(f, e);
     if (entry_known ? (int32_t)(e->sp - f->sp) > most : stack_sp_far(s, e))
         return false;
@@ -138,7 +140,9 @@ static enum grade grade_frame(const struct stack *s, uint32_t i, const struct ev
                             a register */
     if (body_sp(s, i, &body) && body == sp)
         return PROVED;
-    return in_range(s, sp) ? WITHIN : POSSIBLE;
+    if (in_range(s, sp))
+        return WITHIN;
+    return POSSIBLE;
 }
 
 static void consider_frame(const struct calltree *t, struct stack *s, uint32_t i, uint64_t addr,

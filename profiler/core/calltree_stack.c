@@ -234,7 +234,9 @@ void stack_in_block(struct calltree *t, uint64_t addr)
         return;
     uint32_t node = tree_around(t, t->node);
     bool inside = t->cfg.block(t->cfg.resolve_ctx, addr, &r);
-    uint32_t block = inside ? tree_block(t, node, &r) : CALLTREE_NONE;
+    uint32_t block = CALLTREE_NONE;
+    if (inside)
+        block = tree_block(t, node, &r);
     if (inside && block == CALLTREE_NONE)
         node_doubt(&t->nodes[node]); /* no room: it has what is the block's */
     else if (inside)

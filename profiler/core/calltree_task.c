@@ -79,7 +79,9 @@ static uint32_t same_node_below(struct calltree *t, uint32_t parent, uint32_t no
     if (!t->nodes[node].block || !t->cfg.block(t->cfg.resolve_ctx, t->nodes[node].addr, &r))
         return below;
     uint32_t block = tree_block(t, below, &r);
-    return block == CALLTREE_NONE ? below : block;
+    if (block == CALLTREE_NONE)
+        return below;
+    return block;
 }
 
 /* The frames up to the first handler, which is a root by itself. */

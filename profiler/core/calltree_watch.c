@@ -35,7 +35,9 @@ static uint64_t take_cycles(struct calltree *t, const struct event *e)
     struct watching *w = &t->watching;
     if (!(e->flags & EVENT_HAS_TIME))
         return 0;
-    uint64_t d = w->has_cycles && e->time_cycles > w->cycles ? e->time_cycles - w->cycles : 0;
+    uint64_t d = 0;
+    if (w->has_cycles && e->time_cycles > w->cycles)
+        d = e->time_cycles - w->cycles;
     w->cycles = e->time_cycles;
     w->has_cycles = true;
     return d;
@@ -93,7 +95,9 @@ static struct frame_seen *running_seen(struct calltree *t)
 {
     struct stack *s = t->cur;
     bool known = s->depth && s->frames[s->depth - 1].node == t->node;
-    return known ? &s->seen[s->depth - 1] : NULL;
+    if (known)
+        return &s->seen[s->depth - 1];
+    return NULL;
 }
 
 /* The task that the calls on the stack are counted for; 0: none. */

@@ -58,7 +58,9 @@ int file_write_all(int fd, const uint8_t *data, size_t len)
 void file_sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) : 0;
+    size_t n = 0;
+    if (slash)
+        n = (size_t)(slash - path);
     char *folder;
     if (slash)
         folder = strndup(path, MAX(n, (size_t)1));
@@ -115,15 +117,21 @@ static char *link_target(const char *path, int *number)
     }
     text[n] = 0;
     const char *slash = strrchr(path, '/');
-    int folder = slash && *text != '/' ? (int)(slash + 1 - path) : 0;
+    int folder = 0;
+    if (slash && *text != '/')
+        folder = (int)(slash + 1 - path);
     *number = ENOMEM;
-    return asprintf(&out, "%.*s%s", folder, path, text) < 0 ? NULL : out;
+    if (asprintf(&out, "%.*s%s", folder, path, text) < 0)
+        return NULL;
+    return out;
 }
 
 int file_behind(const char *path, char **out, struct err *err)
 {
     char *at = strdup(path);
-    int number = at ? ELOOP : ENOMEM;
+    int number = ENOMEM;
+    if (at)
+        number = ELOOP;
     for (int links = 0; at && links < LINKS_MAX; links++) {
         struct stat st;
         if (lstat(at, &st) < 0 || !S_ISLNK(st.st_mode)) {

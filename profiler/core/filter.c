@@ -38,7 +38,9 @@ static void exclusion_begins(struct filter *f, const struct event *e)
 {
     f->excluded++;
     f->depth = 1;
-    f->resume_pc = e->flags & EVENT_HAS_PC ? e->pc : 0;
+    f->resume_pc = 0;
+    if (e->flags & EVENT_HAS_PC)
+        f->resume_pc = e->pc;
     f->in_c1 = f->last_c1;
     f->in_c2 = f->last_c2;
     f->in_cycles = f->last_cycles;

@@ -54,7 +54,9 @@ const struct rate *rates_at(const struct rates *r, uint64_t addr)
 uint64_t rate_by(uint64_t count, double by)
 {
     double v = (double)count * by + 0.5;
-    return v < 0x1p64 ? (uint64_t)v : UINT64_MAX;
+    if (v < 0x1p64)
+        return (uint64_t)v;
+    return UINT64_MAX;
 }
 
 uint64_t rate_corrected(const struct rate *r, uint64_t estimated)

@@ -41,10 +41,14 @@ static bool read_number(const char *p, uint64_t *out)
     p += hex ? 2 : 0;
     if (!options_number(&p, hex ? 16 : 10, &v))
         return false;
-    const char *scale = *p ? strchr(scales, *p | 0x20) : NULL;
+    const char *scale = NULL;
+    if (*p)
+        scale = strchr(scales, *p | 0x20);
     if (*p && (!scale || p[1]))
         return false;
-    unsigned shift = scale ? 10 * (unsigned)(scale - scales + 1) : 0;
+    unsigned shift = 0;
+    if (scale)
+        shift = 10 * (unsigned)(scale - scales + 1);
     if (shift && v >> (64 - shift))
         return false;
     *out = v << shift;
@@ -137,7 +141,9 @@ static enum svd_write write_of(const struct svd *s, uint32_t node, enum svd_writ
         return SVD_WRITE_ONE_ACTS;
     if (!strncmp(text, "zero", 4))
         return SVD_WRITE_ZERO_ACTS;
-    return strcmp(text, "modify") ? SVD_WRITE_ANY_ACTS : SVD_WRITE_VALUE;
+    if (strcmp(text, "modify"))
+        return SVD_WRITE_ANY_ACTS;
+    return SVD_WRITE_VALUE;
 }
 
 /* ---- arrays ---- */
@@ -485,7 +491,9 @@ int svd_find(const struct svd *s, const char *path, struct svd_register *reg,
                        nearest_text(&near, "the peripheral alone lists them", hint, sizeof hint),
                        "no register %s", path);
     *has_field = path[q.len] != 0;
-    return *has_field ? find_field(s, &q, err) : 0;
+    if (*has_field)
+        return find_field(s, &q, err);
+    return 0;
 }
 
 /* ---- opening ---- */

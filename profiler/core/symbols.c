@@ -93,9 +93,13 @@ const char *sym_function_name(struct symbols *s, const struct claim *c)
     if (plain) {
         const char *copy = arena_str(&s->arena, plain);
         free(plain);
-        return copy ? copy : c->linkage;
+        if (copy)
+            return copy;
+        return c->linkage;
     }
-    return c->name ? c->name : c->linkage;
+    if (c->name)
+        return c->name;
+    return c->linkage;
 }
 
 /* Claims of all sources become functions that do not overlap. */

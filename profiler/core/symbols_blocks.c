@@ -116,7 +116,9 @@ long symbols_find_block(const struct symbols *s, uint64_t addr)
     if (!low)
         return -1;
     const struct symbol_block *b = &s->blocks[low - 1];
-    return key - sym_key(s, b->low) < b->high - b->low ? (long)low - 1 : -1;
+    if (key - sym_key(s, b->low) < b->high - b->low)
+        return (long)low - 1;
+    return -1;
 }
 
 bool symbols_block_range(void *ctx, uint64_t addr, struct calltree_range *out)

@@ -84,7 +84,9 @@ static int on_function(Dwarf_Die *die, void *arg)
     /* of which overlay it is is not known where several have its name */
     if (code && (!in_overlays || p.overlay) && !add_function(w, &c))
         w->failed = true;
-    return w->failed ? DWARF_CB_ABORT : DWARF_CB_OK;
+    if (w->failed)
+        return DWARF_CB_ABORT;
+    return DWARF_CB_OK;
 }
 
 /* Whose text a line is in: that of the last function that begins before it. */
@@ -261,7 +263,9 @@ bool symbols_member(const struct symbols *s, const char *type, const char *name,
 static const char *directory_of(Dwarf_Die *unit)
 {
     Dwarf_Attribute attr;
-    return dwarf_attr(unit, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : NULL;
+    if (dwarf_attr(unit, DW_AT_comp_dir, &attr))
+        return dwarf_formstring(&attr);
+    return NULL;
 }
 
 const char *symbols_directory(const struct symbols *s, uint64_t addr)

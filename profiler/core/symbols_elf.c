@@ -128,7 +128,9 @@ static int find_load_addresses(struct symbols *s, const char *path, size_t nsegm
                        nsegments);
     for (size_t k = 0; k < s->image.nsections; k++) {
         const struct image_section *sec = &s->sections[k];
-        uint64_t at = sec->data ? (uint64_t)(sec->data - s->bytes) : 0;
+        uint64_t at = 0;
+        if (sec->data)
+            at = (uint64_t)(sec->data - s->bytes);
         load[k] = sec->addr;
         for (size_t i = 0; sec->data && known && i < nsegments; i++)
             if (gelf_getphdr(s->elf, (int)i, &ph) && ph.p_type == PT_LOAD && at >= ph.p_offset &&
@@ -202,7 +204,9 @@ static int claim_rank(const GElf_Sym *sym)
         return bind == STB_WEAK ? RANK_WEAK_LABEL : RANK_LABEL;
     if (bind == STB_GLOBAL)
         return RANK_GLOBAL;
-    return bind == STB_WEAK ? RANK_WEAK : RANK_LOCAL;
+    if (bind == STB_WEAK)
+        return RANK_WEAK;
+    return RANK_LOCAL;
 }
 
 static bool add_claim(struct symbols *s, const GElf_Sym *sym, const char *name)
@@ -235,7 +239,9 @@ static bool useful_name(const GElf_Sym *sym, const char *name)
 
 static bool add_symbols(struct symbols *s, Elf_Data *data, const GElf_Shdr *sh, size_t *cap)
 {
-    size_t n = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
+    size_t n = 0;
+    if (sh->sh_entsize)
+        n = sh->sh_size / sh->sh_entsize;
     GElf_Sym sym;
     for (size_t i = 1; i < n && gelf_getsym(data, (int)i, &sym); i++) {
         const char *name = elf_strptr(s->elf, sh->sh_link, sym.st_name);

@@ -76,8 +76,12 @@ int symbols_find_overlays(struct symbols *s, struct err *err)
     if (n && !has_wide_addresses(s))
         mark_overlays(s, e, n);
     free(e);
-    s->overlay_bits = s->noverlays ? OVERLAY_BITS : 0;
-    s->image.overlay = s->noverlays ? s->overlay : NULL;
+    s->overlay_bits = 0;
+    if (s->noverlays)
+        s->overlay_bits = OVERLAY_BITS;
+    s->image.overlay = NULL;
+    if (s->noverlays)
+        s->image.overlay = s->overlay;
     return 0;
 }
 
@@ -99,7 +103,9 @@ bool sym_in_overlays(const struct symbols *s, uint64_t addr)
 
 uint64_t symbols_plain(const struct symbols *s, uint64_t addr)
 {
-    return s ? addr & ~s->overlay_bits : addr;
+    if (s)
+        return addr & ~s->overlay_bits;
+    return addr;
 }
 
 const char *symbols_overlay(const struct symbols *s, uint64_t addr)
@@ -107,7 +113,9 @@ const char *symbols_overlay(const struct symbols *s, uint64_t addr)
     const struct image_section *section = NULL;
     if (s && addr & s->overlay_bits)
         section = sym_section(s, addr);
-    return section ? section->name : NULL;
+    if (section)
+        return section->name;
+    return NULL;
 }
 
 /* ---- of which overlay something is that has a plain address ---- */
@@ -135,7 +143,9 @@ size_t sym_overlay_named(const struct symbols *s, uint64_t low, uint64_t high, c
     }
     if (exact == 1)
         return sized;
-    return any == 1 ? found : 0;
+    if (any == 1)
+        return found;
+    return 0;
 }
 
 /* ---- functions of which it is not known which one ran ---- */

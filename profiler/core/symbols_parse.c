@@ -132,9 +132,9 @@ static int no_symbol(const struct symbols *s, const char *name, struct err *err)
         nearest_offer(&n, s->functions[i].name);
     for (size_t i = 0; i < s->nnames; i++)
         nearest_offer(&n, s->names[i].name);
-    const char *otherwise = s->nnames || s->nfunctions
-                                ? "list the program's symbols with nm"
-                                : "the ELF is stripped: give an address, or an unstripped ELF";
+    const char *otherwise = "the ELF is stripped: give an address, or an unstripped ELF";
+    if (s->nnames || s->nfunctions)
+        otherwise = "list the program's symbols with nm";
     return err_set(err, ERR_NOT_FOUND, nearest_text(&n, otherwise, hint, sizeof hint),
                    "no symbol \"%.120s\" in %s", name, s->image.path);
 }
@@ -195,8 +195,9 @@ static int no_file(const struct symbols *s, const char *file, struct err *err)
         nearest_offer(&n, slash ? slash + 1 : f);
     }
     const char *otherwise =
-        s->nlines ? "the name as the compiler was given it, or its last part"
-                  : "the ELF has no debug info: compile with -g, or give a symbol or an address";
+        "the ELF has no debug info: compile with -g, or give a symbol or an address";
+    if (s->nlines)
+        otherwise = "the name as the compiler was given it, or its last part";
     return err_set(err, ERR_NOT_FOUND, nearest_text(&n, otherwise, hint, sizeof hint),
                    "no source file \"%.120s\" in %s", file, s->image.path);
 }

@@ -86,7 +86,9 @@ static void sweep_sections(struct symbols *s, const struct edge *edge, size_t n,
             take_edge(h, open, &edge[i]);
         while (h->n && open[h->at[0]] <= 0)
             heap_pop(h);
-        uint32_t top = h->n ? h->at[0] : NO_SECTION;
+        uint32_t top = NO_SECTION;
+        if (h->n)
+            top = h->at[0];
         if (s->nspans == 0 || s->spans[s->nspans - 1].section != top)
             s->spans[s->nspans++] = (struct section_span){ key, top };
     }
@@ -125,7 +127,9 @@ static const struct image_section *overlay_section(const struct symbols *s, uint
         return NULL;
     const struct image_section *section = &s->sections[k];
     uint64_t low = sym_section_low(s, section, addr);
-    return sym_key(s, addr) - sym_key(s, low) < section->size ? section : NULL;
+    if (sym_key(s, addr) - sym_key(s, low) < section->size)
+        return section;
+    return NULL;
 }
 
 const struct image_section *sym_section(const struct symbols *s, uint64_t addr)
@@ -134,6 +138,10 @@ const struct image_section *sym_section(const struct symbols *s, uint64_t addr)
     if (addr & s->overlay_bits)
         return overlay_section(s, addr);
     size_t lo = PARTITION_POINT(s->nspans, i, s->spans[i].key <= key);
-    uint32_t found = lo ? s->spans[lo - 1].section : NO_SECTION;
-    return found == NO_SECTION ? NULL : &s->sections[found];
+    uint32_t found = NO_SECTION;
+    if (lo)
+        found = s->spans[lo - 1].section;
+    if (found == NO_SECTION)
+        return NULL;
+    return &s->sections[found];
 }

@@ -310,7 +310,9 @@ static struct feed_handler handler_now(const struct fold *d, uint32_t i)
                               .longest = seen ? t->longest : 0,
                               .shortest = seen ? t->shortest : 0 };
     if (d->rated) {
-        double by = to->estimated ? (double)to->c1_children / (double)to->estimated : 1;
+        double by = 1;
+        if (to->estimated)
+            by = (double)to->c1_children / (double)to->estimated;
         h.c1 = rate_by(f->sum_estimated[i], by);
         h.longest = rate_by(h.longest, by);
         h.shortest = rate_by(h.shortest, by);
@@ -364,8 +366,12 @@ static void take_totals(struct fold *d)
     f->totals = d->totals;
     f->estimated_c1 = d->estimated_c1;
     f->has_rates = d->rated;
-    f->rate_measurements = d->rated ? d->from->rates->measurements : 0;
-    f->rate_sources = d->rated ? d->from->rates->sources : 0;
+    f->rate_measurements = 0;
+    if (d->rated)
+        f->rate_measurements = d->from->rates->measurements;
+    f->rate_sources = 0;
+    if (d->rated)
+        f->rate_sources = d->from->rates->sources;
 }
 
 /* Everything that may fail comes first. 1: functions belong to other rows than those they have. */

@@ -20,7 +20,9 @@ const struct log_row *log_at(const struct feed *f, uint64_t number)
  * the repetition is a new one. */
 static bool fold_repeat(struct feed *f, const struct log_row *row)
 {
-    struct log_row *last = f->nlog ? &f->log[(f->nlog - 1) % FEED_LOG_ENTRIES] : NULL;
+    struct log_row *last = NULL;
+    if (f->nlog)
+        last = &f->log[(f->nlog - 1) % FEED_LOG_ENTRIES];
     if (!last || last->version <= f->seq || row->amount || last->amount ||
         strcmp(last->kind, row->kind) != 0 || strcmp(last->cause, row->cause) != 0 ||
         strcmp(last->text, row->text) != 0)

@@ -149,7 +149,12 @@ static bool sum_mark(const struct feed *f, const struct reader_mark *m, struct m
     return true;
 }
 
-static uint64_t growth_since(uint64_t now, uint64_t then) { return now > then ? now - then : 0; }
+static uint64_t growth_since(uint64_t now, uint64_t then)
+{
+    if (now > then)
+        return now - then;
+    return 0;
+}
 
 int feed_nodes_since(const struct feed *f, const char *name, struct feed_node **out,
                      struct err *err)

@@ -215,7 +215,9 @@ static bool add_row(struct feed *f, uint32_t member)
     struct member *m = &f->members[member];
     const struct mark *to = m->effect.to;
     const struct profile_function is = to ? marks_group_row(to) : m->is;
-    long at = to ? find_group(f, is.name) : -1;
+    long at = -1;
+    if (to)
+        at = find_group(f, is.name);
     if (at < 0 && !room_for_function(f))
         return false;
     if (at < 0) {

@@ -90,7 +90,9 @@ void range_point(struct feed *f, struct series *s, struct series_point *p)
         forget_before(s, s->n - s->size + 1);
     for (size_t i = 0; rows && i < f->nfunctions; i++)
         at = put_function(f, s, i, &last, at);
-    size_t n = rows ? (size_t)(at - rows) : 0;
+    size_t n = 0;
+    if (rows)
+        n = (size_t)(at - rows);
     uint8_t *small = NULL;
     if (rows)
         small = realloc(rows, n + 1);
@@ -164,7 +166,9 @@ static struct function_figures corrected_figures(const struct feed *f, size_t i,
 {
     const struct function_extra *x = &f->extra[i];
     struct function_figures is = *sum;
-    const struct member *m = f->nmembers ? &f->members[x->member] : NULL;
+    const struct member *m = NULL;
+    if (f->nmembers)
+        m = &f->members[x->member];
     if (m && !f->functions[i].is.group && m->is_rated)
         is.v[FIGURE_C1] = rate_corrected(&m->rate, is.v[FIGURE_C1]);
     else if (f->has_rates && x->to.estimated_own) /* several functions, as they are by and large */
@@ -193,7 +197,9 @@ static const struct series *series_for(const struct feed *f, int64_t from_ms)
 {
     bool seconds = f->second.range_first == 0 || oldest_ms(&f->second) <= from_ms ||
                    oldest_ms(&f->ten) == INT64_MAX;
-    return seconds ? &f->second : &f->ten;
+    if (seconds)
+        return &f->second;
+    return &f->ten;
 }
 
 int range_sum(const struct feed *f, int64_t from_ms, int64_t to_ms, struct history_range *out,

@@ -27,12 +27,16 @@ void series_fini(struct feed *f)
 static uint64_t weight_of(const struct feed *f, size_t i)
 {
     const struct profile_function *is = &f->functions[i].is;
-    return f->totals.samples ? is->hits : is->c1;
+    if (f->totals.samples)
+        return is->hits;
+    return is->c1;
 }
 
 static uint64_t *weight_at(struct feed *f, const struct series *s, size_t i)
 {
-    return s == &f->second ? &f->extra[i].at_second : &f->extra[i].at_ten;
+    if (s == &f->second)
+        return &f->extra[i].at_second;
+    return &f->extra[i].at_ten;
 }
 
 /* Corrections of an estimate may take back what was counted. */
@@ -40,7 +44,9 @@ static uint64_t growth_of(uint64_t from, uint64_t to) { return EXCESS(to, from);
 
 static void put_top(struct series_point *p, uint32_t function, uint64_t weight)
 {
-    unsigned k = p->ntop < FEED_TOP ? p->ntop++ : FEED_TOP;
+    unsigned k = FEED_TOP;
+    if (p->ntop < FEED_TOP)
+        k = p->ntop++;
     for (; k > 0 && p->top_weight[k - 1] < weight; k--)
         if (k < FEED_TOP) {
             p->top[k] = p->top[k - 1];

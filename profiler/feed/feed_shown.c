@@ -35,7 +35,12 @@ void shown_fini(struct feed *f)
         drop_set(&f->shown[i]);
 }
 
-static size_t node_count(const struct feed *f) { return f->totals.samples ? 0 : f->nnodes; }
+static size_t node_count(const struct feed *f)
+{
+    if (f->totals.samples)
+        return 0;
+    return f->nnodes;
+}
 
 static bool room_for_ids(struct shown *s, size_t n)
 {
@@ -71,7 +76,9 @@ static bool show_all(const struct feed *f, struct shown *s, uint64_t next)
 
 static uint64_t weight_of(const struct feed *f, size_t i)
 {
-    return f->totals.c1 ? f->nodes[i].c1_children : f->nodes[i].hits;
+    if (f->totals.c1)
+        return f->nodes[i].c1_children;
+    return f->nodes[i].hits;
 }
 
 /* The k-th largest of n, which are reordered. */

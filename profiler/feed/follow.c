@@ -154,10 +154,17 @@ const struct follow_totals *follow_totals(const struct follow *w) { return &w->t
 
 const struct follow_hello *follow_hello(const struct follow *w)
 {
-    return w->has_hello ? &w->hello : NULL;
+    if (w->has_hello)
+        return &w->hello;
+    return NULL;
 }
 
-const char *follow_bye(const struct follow *w) { return *w->bye ? w->bye : NULL; }
+const char *follow_bye(const struct follow *w)
+{
+    if (*w->bye)
+        return w->bye;
+    return NULL;
+}
 
 const struct follow_function *follow_functions(const struct follow *w, size_t *n)
 {

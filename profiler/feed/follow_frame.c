@@ -127,7 +127,9 @@ static int take_name(struct follow *w, const json_t *row, size_t k, struct err *
     if (id == w->nfunctions)
         w->functions[w->nfunctions++] = (struct follow_function){ 0 };
     struct follow_function *f = &w->functions[id];
-    f->line = v[0] < INT32_MAX ? (int)v[0] : 0;
+    f->line = 0;
+    if (v[0] < INT32_MAX)
+        f->line = (int)v[0];
     f->low = v[1];
     f->high = v[2];
     f->description = (unsigned)v[3];

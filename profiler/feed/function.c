@@ -79,7 +79,9 @@ static bool find_kin(struct function *x)
     bool ok = where && x->up && x->down;
     for (size_t i = 0; ok && i < n; i++) { /* parents come first */
         uint8_t above = node[i].parent == FEED_NO_PARENT ? OUTSIDE : where[node[i].parent];
-        where[i] = above == OUTSIDE ? OUTSIDE : INSIDE;
+        where[i] = INSIDE;
+        if (above == OUTSIDE)
+            where[i] = OUTSIDE;
         if (above != INSIDE && node[i].function == x->id)
             where[i] = OUTERMOST;
         add_path(x, node, where, i);
@@ -241,7 +243,9 @@ static void find_lines(struct function *x)
 
 static bool sum_lines(const struct function *x, struct listing_row **out)
 {
-    size_t n = x->first ? (size_t)(x->last - x->first + 1) : 0;
+    size_t n = 0;
+    if (x->first)
+        n = (size_t)(x->last - x->first + 1);
     struct listing_row *sum = calloc(n + 1, sizeof *sum);
     for (size_t i = 0; sum && i < x->listing.n; i++) {
         const struct listing_row *r = &x->listing.row[i];

@@ -44,7 +44,9 @@ bool gzip_accepted(const char *accept_encoding)
             any = wanted;
         at += whole;
     }
-    return gzip >= 0 ? gzip : any > 0;
+    if (gzip >= 0)
+        return gzip;
+    return any > 0;
 }
 
 static bool deflate_all(z_stream *z, struct http_bytes *out)

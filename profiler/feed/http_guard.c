@@ -246,7 +246,9 @@ static struct guard_verdict judge_method(const struct guard_request *r)
         return pass_request();
     struct guard_verdict v = refuse_request(405, "method", "that is not how this path is asked",
                                             posts ? "POST JSON to it" : "GET it");
-    v.allow = posts ? "POST" : "GET, HEAD";
+    v.allow = "GET, HEAD";
+    if (posts)
+        v.allow = "POST";
     return v;
 }
 
@@ -326,7 +328,9 @@ static struct guard_verdict judge_token(const struct guard_request *r,
     struct guard_verdict v = refuse_request(
         401, "token", auths ? "the token is another one" : "this feed asks for a token",
         "send Authorization: Bearer TOKEN, or open /#t=TOKEN in a browser");
-    v.cause = auths ? GUARD_BAD_TOKEN : GUARD_NO_TOKEN;
+    v.cause = GUARD_NO_TOKEN;
+    if (auths)
+        v.cause = GUARD_BAD_TOKEN;
     return v;
 }
 

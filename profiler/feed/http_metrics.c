@@ -64,7 +64,9 @@ static const char *quoted_label(const char *text, char *buf, size_t cap)
 
 static uint64_t function_weight(const struct feed_totals *t, const struct feed_function *f)
 {
-    return t->samples ? f->is.hits : f->is.c1;
+    if (t->samples)
+        return f->is.hits;
+    return f->is.c1;
 }
 
 /* The heaviest, in no order; returns how many. */

@@ -274,7 +274,9 @@ void readers_open(struct readers *r, const struct reader_wish *wish, uint64_t no
         return;
     }
     *one = (struct reader){ .all = r, .wish = *wish, .begun_ns = now_ns, .sent_ns = now_ns };
-    a->type = wish->sse ? "text/event-stream" : "application/x-ndjson";
+    a->type = "application/x-ndjson";
+    if (wish->sse)
+        a->type = "text/event-stream";
     a->stream = &ops;
     a->stream_ctx = one;
     a->opened = reader_opened;

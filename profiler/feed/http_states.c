@@ -50,7 +50,9 @@ void states_stream(const struct call *c)
         w.knows = feed_position_parse(c->r->last_event_id, &w.epoch, &w.seq);
     snprintf(w.peer, sizeof w.peer, "%s", c->r->peer);
     if (strcmp(c->r->method, "HEAD") == 0) {
-        c->a->type = w.sse ? "text/event-stream" : "application/x-ndjson";
+        c->a->type = "application/x-ndjson";
+        if (w.sse)
+            c->a->type = "text/event-stream";
         return;
     }
     readers_open(c->api->readers, &w, c->api->cfg.owner.now_ns(c->api->cfg.owner.ctx), c->a);

@@ -58,7 +58,9 @@ static const struct range *range_of(const struct ranges *r, uint64_t addr)
         else
             high = mid;
     }
-    const struct range *found = low ? &r->range[low - 1] : NULL;
+    const struct range *found = NULL;
+    if (low)
+        found = &r->range[low - 1];
     if (found && (addr < found->high || addr == found->low))
         return found;
     return NULL;

@@ -32,7 +32,9 @@ static bool is_meant(const struct image *im, size_t section, size_t overlay)
 static bool find_span(const struct program_code *c, uint64_t low, uint64_t high, struct span *out)
 {
     const struct image *im = symbols_image(c->symbols);
-    size_t overlay = im->overlay ? overlay_number(low) : 0;
+    size_t overlay = 0;
+    if (im->overlay)
+        overlay = overlay_number(low);
     uint64_t key = key_of(c, symbols_plain(c->symbols, low));
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
@@ -101,7 +103,9 @@ struct listing_row *listing_at(const struct listing *l, const struct program_cod
         return NULL;
     uint64_t key = key_of(c, symbols_plain(c->symbols, addr));
     size_t behind = PARTITION_POINT(l->n, i, key_of(c, l->row[i].address) <= key);
-    struct listing_row *r = behind ? &l->row[behind - 1] : NULL;
+    struct listing_row *r = NULL;
+    if (behind)
+        r = &l->row[behind - 1];
     if (r && key - key_of(c, r->address) < r->insn.bytes)
         return r;
     return NULL;
@@ -142,7 +146,9 @@ static void take_counts(const struct span *s, struct listing *l, const struct bl
         while (k < nblocks && block[k].high <= l->row[i].address)
             k++;
         l->row[i].counted = k < nblocks && block[k].low <= l->row[i].address;
-        l->row[i].count = l->row[i].counted ? block[k].count : 0;
+        l->row[i].count = 0;
+        if (l->row[i].counted)
+            l->row[i].count = block[k].count;
     }
     for (size_t i = 0; i < nbranches; i++) {
         struct listing_row *r = listing_at(l, s->c, branch[i].pc);

@@ -163,7 +163,9 @@ static int make_calls(const struct timeline_runs *r, struct timeline *t, uint32_
     free(begin);
     free(order);
     free(piece);
-    return ok ? 0 : -ERR_NOMEM;
+    if (ok)
+        return 0;
+    return -ERR_NOMEM;
 }
 
 /* ---- what is never left out ---- */
@@ -231,7 +233,9 @@ static void make_gaps(struct timeline_runs *r, struct timeline *t)
             continue;
         g.from = MAX(g.from, t->from);
         g.to = MIN(g.to, t->to);
-        struct timeline_gap *x = t->ngaps ? &t->gaps[t->ngaps - 1] : NULL;
+        struct timeline_gap *x = NULL;
+        if (t->ngaps)
+            x = &t->gaps[t->ngaps - 1];
         if (x && x->cause == g.cause && is_same_pixel(t, x->from, g.from)) {
             x->to = MAX(x->to, g.to);
             x->lost += g.lost;

@@ -241,7 +241,9 @@ static bool switch_by_return(struct follow *f, uint64_t addr)
     bool known = function_of(f, addr, &start);
     for (unsigned i = 0; i < f->nstacks; i++) {
         struct stack *s = &f->stack[i];
-        const struct frame *top = s->depth ? &s->frame[s->depth - 1] : NULL;
+        const struct frame *top = NULL;
+        if (s->depth)
+            top = &s->frame[s->depth - 1];
         if (s == f->cur || s->context != f->cur->context || !top || s->over)
             continue;
         bool fits = returns_to(top, addr) || (known && top->function == start);
@@ -526,7 +528,9 @@ int timeline_follow(const struct timeline_source *from, struct timeline_runs *ou
     end_gaps(&f);
     out->last = f.now;
     free(f.stack);
-    return out->failed ? -ERR_NOMEM : 0;
+    if (out->failed)
+        return -ERR_NOMEM;
+    return 0;
 }
 
 void timeline_runs_free(struct timeline_runs *r)

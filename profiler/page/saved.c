@@ -131,9 +131,15 @@ static void write_head(const char *name, const struct text_sink *out)
 static void write_body(const struct text_sink *out)
 {
     const struct page_file *index = page_find("index.html");
-    const char *text = index ? (const char *)index->bytes : "";
-    const char *from = index ? memmem(text, index->size, "<body>", 6) : NULL;
-    const char *to = index ? memmem(text, index->size, "</body>", 7) : NULL;
+    const char *text = "";
+    if (index)
+        text = (const char *)index->bytes;
+    const char *from = NULL;
+    if (index)
+        from = memmem(text, index->size, "<body>", 6);
+    const char *to = NULL;
+    if (index)
+        to = memmem(text, index->size, "</body>", 7);
     if (from && to)
         out->write(out->ctx, from, (size_t)(to - from));
 }

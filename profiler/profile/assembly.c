@@ -290,7 +290,12 @@ int assembly_self(struct assembly *a, uint32_t function, const uint64_t count[AS
     return 0;
 }
 
-static uint64_t most_sum(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+static uint64_t most_sum(uint64_t a, uint64_t b)
+{
+    if (a > UINT64_MAX - b)
+        return UINT64_MAX;
+    return a + b;
+}
 
 static uint32_t find_call(const struct assembly *a, uint32_t caller, uint32_t callee)
 {
@@ -380,7 +385,9 @@ static bool place_functions(struct assembly *a, uint32_t *to)
         pointer[i] = &p->functions[i];
         to[order[i].from] = i;
     }
-    p->nfunctions = ok ? a->nf : 0;
+    p->nfunctions = 0;
+    if (ok)
+        p->nfunctions = a->nf;
     ok = ok && qualify_by_object(a, to) && naming_qualify(&p->arena, pointer, a->nf);
     free(order);
     free(pointer);

@@ -100,7 +100,9 @@ int circles_find(struct circles *c, size_t n, const size_t *first, const uint32_
         if (!s.number[f])
             search_from(&s, f);
     free_room(&s);
-    return ok ? 0 : -ERR_NOMEM;
+    if (ok)
+        return 0;
+    return -ERR_NOMEM;
 }
 
 void circles_fini(struct circles *c)

@@ -51,7 +51,9 @@ void diff_compare(const struct moments *was, const struct moments *is, struct di
     }
     double df = degrees_of_freedom(was, va, is, vb), error = sqrt(va + vb);
     out->chance = student_tail(difference / error, df);
-    out->spread = was->mean > 0 ? student_limit(df) * error / was->mean : NAN;
+    out->spread = NAN;
+    if (was->mean > 0)
+        out->spread = student_limit(df) * error / was->mean;
 }
 
 /* ---- many ---- */
@@ -66,7 +68,9 @@ static enum diff_verdict verdict_of(const struct diff_result *r)
         return DIFF_SAME;
     if (r->chance >= ALARM)
         return DIFF_UNCLEAR;
-    return r->change > 0 ? DIFF_SLOWER : DIFF_FASTER;
+    if (r->change > 0)
+        return DIFF_SLOWER;
+    return DIFF_FASTER;
 }
 
 static int by_chance(const void *a, const void *b)
@@ -104,7 +108,9 @@ static bool same_counter(const struct profile_counter *a, const struct profile_c
 {
     if (a->code && b->code)
         return a->code == b->code;
-    return a->name && b->name ? !strcmp(a->name, b->name) : a->code == b->code;
+    if (a->name && b->name)
+        return !strcmp(a->name, b->name);
+    return a->code == b->code;
 }
 
 static int check_sides(const struct diff_side side[2], struct err *err)
@@ -156,7 +162,9 @@ static struct moments moments_of(const struct diff *d, const struct diff_side *s
 
 static double share_of(const struct diff_side *s, const struct profile_function *f)
 {
-    return f ? part_of((double)f->c1, (double)s->profile->total_c1) : 0;
+    if (f)
+        return part_of((double)f->c1, (double)s->profile->total_c1);
+    return 0;
 }
 
 static void fill_row(const struct diff *d, struct diff_row *r, const struct diff_side side[2])
@@ -207,11 +215,17 @@ static void pair_names(const struct names all[2], struct diff *out)
 {
     for (size_t i = 0, k = 0; i < all[0].n || k < all[1].n;) {
         struct diff_row *r = &out->row[out->n++];
-        int order = i < all[0].n ? -1 : 1;
+        int order = 1;
+        if (i < all[0].n)
+            order = -1;
         if (i < all[0].n && k < all[1].n)
             order = strcmp(profile_shown_name(all[0].f[i]), profile_shown_name(all[1].f[k]));
-        r->was = order <= 0 ? all[0].f[i++] : NULL;
-        r->is = order >= 0 ? all[1].f[k++] : NULL;
+        r->was = NULL;
+        if (order <= 0)
+            r->was = all[0].f[i++];
+        r->is = NULL;
+        if (order >= 0)
+            r->is = all[1].f[k++];
     }
 }
 

@@ -77,7 +77,9 @@ static int take_which(struct marks *m, struct mark *k, char *which, struct err *
             return refuse_line(m, k->line, "name one function", "one name is not for several", err);
         return check_regex(m, k, err);
     }
-    return len ? 0 : refuse_line(m, k->line, kinds[k->kind].example, "which function?", err);
+    if (len)
+        return 0;
+    return refuse_line(m, k->line, kinds[k->kind].example, "which function?", err);
 }
 
 static char *skip_blanks(char *text) { return text + strspn(text, " \t"); }

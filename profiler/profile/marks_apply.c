@@ -71,7 +71,9 @@ static int mark_matching(struct applying *a, size_t at, const struct mark *k, st
 static int expect_block(const struct applying *a, const struct mark *k, struct err *err)
 {
     size_t n = 0;
-    const struct symbol_block *b = a->syms ? symbols_blocks(a->syms, &n) : NULL;
+    const struct symbol_block *b = NULL;
+    if (a->syms)
+        b = symbols_blocks(a->syms, &n);
     bool measured = a->p->type == PROFILE_STATISTICAL; /* samples have none */
     for (size_t i = 0; i < n; i++)
         measured |= !strcmp(b[i].name, k->name);

@@ -19,7 +19,9 @@ static int parse_end(const struct marks *m, const struct mark *k, bool high,
                      const struct symbols *syms, uint64_t *addr, struct err *err)
 {
     int ret = symbols_parse(syms, high ? k->high : k->low, addr, err);
-    return ret < 0 ? at_place(m, k, high ? k->high_column : k->low_column, ret, err) : 0;
+    if (ret < 0)
+        return at_place(m, k, high ? k->high_column : k->low_column, ret, err);
+    return 0;
 }
 
 int marks_blocks(const struct marks *m, struct symbols *syms, size_t *n, struct err *err)

@@ -69,7 +69,9 @@ static bool share_function(const struct editing *e, const struct mark *a, const 
 static int tag_one(struct editing *e, const struct mark *k, struct err *err)
 {
     struct buffer *t = e->text;
-    const char *slash = k->is_regex ? "/" : "";
+    const char *slash = "";
+    if (k->is_regex)
+        slash = "/";
     for (size_t i = 0; i < e->n; i++)
         if (e->row[i].kind == MARK_TAG && same_which(&e->row[i], k))
             return 0;
@@ -81,7 +83,9 @@ static int tag_one(struct editing *e, const struct mark *k, struct err *err)
     buffer_add(t, slash, strlen(slash));
     buffer_add(t, "\n", 1);
     e->done->tagged++;
-    return t->failed ? out_of_memory(err) : 0;
+    if (t->failed)
+        return out_of_memory(err);
+    return 0;
 }
 
 /* Lines by an expression stay unless that expression is named: they tag others, too. */

@@ -73,13 +73,17 @@ static bool name_matches(const struct matcher *x, const char *name)
 {
     if (!name || !*name)
         return false;
-    return x->k->is_regex ? regexec(&x->re, name, 0, NULL, 0) == 0 : !strcmp(name, x->k->which);
+    if (x->k->is_regex)
+        return regexec(&x->re, name, 0, NULL, 0) == 0;
+    return !strcmp(name, x->k->which);
 }
 
 /* "list.c:walk", also while no other function of that name has been seen. */
 static bool file_and_name_match(const struct matcher *x, const struct profile_function *f)
 {
-    const char *slash = f->file ? strrchr(f->file, '/') : NULL;
+    const char *slash = NULL;
+    if (f->file)
+        slash = strrchr(f->file, '/');
     const char *file = slash ? slash + 1 : text_or(f->file, "");
     size_t n = strlen(file);
     return n && !strncmp(x->k->which, file, n) && x->k->which[n] == ':' &&

@@ -80,7 +80,9 @@ static int check_inputs(const struct merge_input *in, size_t n, struct err *err)
             return err_set(err, ERR_USAGE, "show each alone",
                            "%s has tasks, and which of them is which in another run is not known",
                            in[i].name);
-        ret = i ? check_pair(&in[0], &in[i], err) : 0;
+        ret = 0;
+        if (i)
+            ret = check_pair(&in[0], &in[i], err);
     }
     return ret;
 }
@@ -123,7 +125,9 @@ static int by_function(const void *a, const void *b)
 {
     const struct merge_from *x = a, *y = b;
     int order = compare_functions(x->f, y->f);
-    return order ? order : (x->input > y->input) - (x->input < y->input);
+    if (order)
+        return order;
+    return (x->input > y->input) - (x->input < y->input);
 }
 
 static bool copy_names(struct arena *a, struct profile_function *to,
@@ -229,9 +233,13 @@ static void write_tree(struct merging *m, size_t roots, uint32_t *stack)
             i = m->next[stack[--depth]];
             continue;
         }
-        uint32_t above = depth ? stack[depth - 1] : PROFILE_NO_PARENT;
+        uint32_t above = PROFILE_NO_PARENT;
+        if (depth)
+            above = stack[depth - 1];
         p->nodes[p->nnodes] = m->node[i];
-        p->nodes[p->nnodes].parent = depth ? m->last[above] : PROFILE_NO_PARENT;
+        p->nodes[p->nnodes].parent = PROFILE_NO_PARENT;
+        if (depth)
+            p->nodes[p->nnodes].parent = m->last[above];
         m->last[i] = (uint32_t)p->nnodes++; /* not needed as a list's end any more */
         stack[depth++] = i;
         i = m->first[i];
@@ -349,7 +357,9 @@ static bool merge_addresses(struct merging *m)
     qsort(a, all, sizeof *a, by_address);
     m->p->addresses = a;
     for (size_t i = 0; i < all; i++) {
-        struct profile_address *last = m->p->naddresses ? &a[m->p->naddresses - 1] : NULL;
+        struct profile_address *last = NULL;
+        if (m->p->naddresses)
+            last = &a[m->p->naddresses - 1];
         if (last && by_address(last, &a[i]) == 0)
             last->hits += a[i].hits;
         else
@@ -443,8 +453,12 @@ static bool copy_info(struct profile *to, const struct profile_info *from)
 static void add_estimate(struct profile_estimate *to, const struct profile_estimate *e, uint64_t c1,
                          uint64_t more)
 {
-    double was = to->factor > 0 ? (double)c1 / to->factor : 0;
-    double is = e->factor > 0 ? (double)more / e->factor : 0;
+    double was = 0;
+    if (to->factor > 0)
+        was = (double)c1 / to->factor;
+    double is = 0;
+    if (e->factor > 0)
+        is = (double)more / e->factor;
     to->is |= e->is;
     to->measurements += e->measurements;
     to->sources |= e->sources;

@@ -22,7 +22,9 @@ struct naming_key naming_of(const struct symbols *syms, const struct calltree_no
 {
     struct naming_key k = { .start = n->addr, .symbol = -1 };
     k.special = !naming_is_plain(n);
-    k.kind = k.special ? n->kind : 0;
+    k.kind = 0;
+    if (k.special)
+        k.kind = n->kind;
     if (k.special || !syms)
         return k;
     struct calltree_range r;
@@ -43,7 +45,9 @@ struct naming_key naming_of(const struct symbols *syms, const struct calltree_no
 static bool starts_behind(uint64_t a, uint64_t b)
 {
     uint64_t p = overlay_plain(a), q = overlay_plain(b);
-    return p == q ? a > b : p > q;
+    if (p == q)
+        return a > b;
+    return p > q;
 }
 
 int naming_compare(const struct naming_key *a, const struct naming_key *b)
@@ -66,9 +70,9 @@ static uint8_t describe_node(const struct calltree_node *n)
     case CALLTREE_EXCEPTION:
         if (n->vector == 0)
             return PROFILE_VECTOR;
-        return n->vector == VECTOR_TLB_READ || n->vector == VECTOR_TLB_WRITE
-                   ? PROFILE_EXCEPTION_400
-                   : PROFILE_EXCEPTION_100;
+        if (n->vector == VECTOR_TLB_READ || n->vector == VECTOR_TLB_WRITE)
+            return PROFILE_EXCEPTION_400;
+        return PROFILE_EXCEPTION_100;
     case CALLTREE_LOST:
     case CALLTREE_OTHER:
     case CALLTREE_TASK: return PROFILE_UNKNOWN;
@@ -87,7 +91,9 @@ static uint16_t cache_line(bool by_address, uint64_t low)
 static bool fill_special(struct arena *a, struct profile_function *f, const struct naming_key *k)
 {
     bool task = k->kind == CALLTREE_TASK;
-    f->task = task ? (uint32_t)k->start : 0;
+    f->task = 0;
+    if (task)
+        f->task = (uint32_t)k->start;
     f->name = task
                   ? arena_printf(a, "(task %u)", f->task)
                   : arena_str(a, k->kind == CALLTREE_LOST ? "(lost events)" : "(other call paths)");
@@ -134,7 +140,9 @@ static bool fill_block(struct arena *a, struct profile_function *f, const struct
 static bool fill_address(struct arena *a, struct profile_function *f,
                          const struct calltree_node *node, const struct symbols *syms)
 {
-    const char *what = node->kind == CALLTREE_INTERRUPT ? "interrupt " : "";
+    const char *what = "";
+    if (node->kind == CALLTREE_INTERRUPT)
+        what = "interrupt ";
     if (node->kind == CALLTREE_EXCEPTION)
         what = "exception ";
     uint64_t plain = symbols_plain(syms, node->addr);
@@ -175,8 +183,12 @@ void naming_ranges(struct profile_function **f, size_t n, const struct symbols *
     for (size_t i = 0; i < n; i++) {
         if (f[i]->high > f[i]->low || f[i]->description == PROFILE_UNKNOWN || !f[i]->low)
             continue;
-        uint64_t end = syms ? section_end(syms, f[i]) : 0;
-        const struct profile_function *next = i + 1 < n ? f[i + 1] : NULL;
+        uint64_t end = 0;
+        if (syms)
+            end = section_end(syms, f[i]);
+        const struct profile_function *next = NULL;
+        if (i + 1 < n)
+            next = f[i + 1];
         if (next && next->low > f[i]->low && (!end || next->low < end))
             end = next->low;
         f[i]->high = end > f[i]->low ? end : f[i]->low + 2;
@@ -228,5 +240,7 @@ enum profile_type naming_type(const struct calltree_node *nodes, size_t n)
             return PROFILE_TRACE;
         any |= nodes[i].kind == CALLTREE_SAMPLE;
     }
-    return any ? PROFILE_STATISTICAL : PROFILE_TRACE;
+    if (any)
+        return PROFILE_STATISTICAL;
+    return PROFILE_TRACE;
 }

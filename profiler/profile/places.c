@@ -34,7 +34,9 @@ static bool grow_slots(struct place_table *t)
     uint32_t *slot = t->slot;
     if (t->n < before / 2)
         return true;
-    t->nslots = before ? 2 * before : FIRST_SLOTS;
+    t->nslots = FIRST_SLOTS;
+    if (before)
+        t->nslots = 2 * before;
     t->slot = calloc(t->nslots, sizeof *t->slot);
     if (!t->slot) {
         t->slot = slot;
@@ -121,7 +123,9 @@ static const struct place_row *known_site(const struct places *p,
     if (!p->sites.n || !site_key(a, &key))
         return NULL;
     uint32_t slot = *find_slot(&p->sites, &key);
-    return slot ? &p->sites.row[slot - 1] : NULL;
+    if (slot)
+        return &p->sites.row[slot - 1];
+    return NULL;
 }
 
 static void on_leave(void *ctx, const struct calltree_activation *a)

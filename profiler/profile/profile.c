@@ -33,7 +33,9 @@ static int by_key(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
     int order = naming_compare(&x->key, &y->key);
-    return order ? order : (x->node > y->node) - (x->node < y->node);
+    if (order)
+        return order;
+    return (x->node > y->node) - (x->node < y->node);
 }
 
 static bool same_function(const struct found *a, const struct found *b)
@@ -385,7 +387,9 @@ bool profile_knows(const struct profile *p, enum profile_part part)
 
 const char *profile_shown_name(const struct profile_function *f)
 {
-    return f->qualified && *f->qualified ? f->qualified : f->name;
+    if (f->qualified && *f->qualified)
+        return f->qualified;
+    return f->name;
 }
 
 void profile_free(struct profile *p)
@@ -476,7 +480,9 @@ size_t profile_function_at(const struct profile *p, uint64_t addr)
 {
     /* profiles of programs with wide addresses have no overlays */
     bool numbered = overlay_number(addr) && p->overlays;
-    size_t overlay = numbered ? overlay_number(addr) : 0;
+    size_t overlay = 0;
+    if (numbered)
+        overlay = overlay_number(addr);
     uint64_t plain = numbered ? overlay_plain(addr) : addr;
     /* the last one that begins at or below addr */
     size_t low = PARTITION_POINT(p->nfunctions, i,
@@ -488,7 +494,9 @@ size_t profile_function_at(const struct profile *p, uint64_t addr)
     while (low && p->functions[low - 1].description == PROFILE_USER_BLOCK &&
            plain >= p->functions[low - 1].high)
         low--;
-    return low && plain < p->functions[low - 1].high ? low - 1 : p->nfunctions;
+    if (low && plain < p->functions[low - 1].high)
+        return low - 1;
+    return p->nfunctions;
 }
 
 const struct profile_address *profile_addresses_of(const struct profile *p, size_t function,
@@ -497,7 +505,9 @@ const struct profile_address *profile_addresses_of(const struct profile *p, size
     size_t first = PARTITION_POINT(p->naddresses, i, p->addresses[i].function < function);
     size_t end = PARTITION_POINT(p->naddresses, i, p->addresses[i].function <= function);
     *n = end - first;
-    return *n ? &p->addresses[first] : NULL;
+    if (*n)
+        return &p->addresses[first];
+    return NULL;
 }
 
 /* A step may be doubtful at both ends, and a mark may come without a step. */
@@ -505,7 +515,9 @@ double profile_doubt_share(const struct profile_function *f)
 {
     if (!f->steps)
         return f->doubts ? 1 : -1;
-    return f->doubts < f->steps ? (double)f->doubts / (double)f->steps : 1;
+    if (f->doubts < f->steps)
+        return (double)f->doubts / (double)f->steps;
+    return 1;
 }
 
 /* ---- walking ---- */
@@ -522,11 +534,15 @@ size_t profile_subtree_end(const struct profile *p, size_t i)
 
 size_t profile_first_child(const struct profile *p, size_t i)
 {
-    return i + 1 < p->nnodes && p->nodes[i + 1].parent == i ? i + 1 : p->nnodes;
+    if (i + 1 < p->nnodes && p->nodes[i + 1].parent == i)
+        return i + 1;
+    return p->nnodes;
 }
 
 size_t profile_next_sibling(const struct profile *p, size_t i)
 {
     size_t end = profile_subtree_end(p, i);
-    return end < p->nnodes && p->nodes[end].parent == p->nodes[i].parent ? end : p->nnodes;
+    if (end < p->nnodes && p->nodes[end].parent == p->nodes[i].parent)
+        return end;
+    return p->nnodes;
 }

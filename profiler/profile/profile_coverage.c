@@ -97,8 +97,12 @@ double profile_c1_seen(const struct profile *p)
 static bool name_of(struct profile *p, const struct symbols *syms, uint64_t addr, const char **out)
 {
     size_t f = profile_function_at(p, addr);
-    long s = syms ? symbols_find(syms, addr) : -1;
-    const struct profile_function *fn = f < p->nfunctions ? &p->functions[f] : NULL;
+    long s = -1;
+    if (syms)
+        s = symbols_find(syms, addr);
+    const struct profile_function *fn = NULL;
+    if (f < p->nfunctions)
+        fn = &p->functions[f];
     *out = NULL;
     /* where a function without a name ends is a guess */
     if (fn && (*fn->linkage || fn->low == addr)) {
@@ -139,7 +143,9 @@ int profile_take_untraced(struct profile *p, const struct untraced *u, const str
         qsort(p->coverage, u->n, sizeof *p->coverage, by_cause);
         ok = count_hits(p, u->n);
     }
-    return ok ? 0 : out_of_memory(u->n, err);
+    if (ok)
+        return 0;
+    return out_of_memory(u->n, err);
 }
 
 int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what,
@@ -152,7 +158,7 @@ int profile_take_unfinished(struct profile *p, const struct calltree *t, const c
     symbols_describe(syms, u->pc, where, sizeof where);
     p->unfinished = (struct profile_unfinished){ what, arena_str(&p->arena, where), u->vector,
                                                  u->c1, u->reset };
-    return p->unfinished.where
-               ? 0
-               : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory");
+    if (p->unfinished.where)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory");
 }

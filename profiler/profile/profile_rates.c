@@ -19,7 +19,9 @@ static void scale_nodes(struct scaled *s, const struct rates *r)
         struct profile_node *n = &p->nodes[i];
         const struct profile_function *f = &p->functions[n->function];
         const struct rate *rate = f->description == PROFILE_UNKNOWN ? NULL : rates_at(r, f->low);
-        s->spread[i] = rate && r->measurements ? rate_spread(rate, n->c1) : 0;
+        s->spread[i] = 0;
+        if (rate && r->measurements)
+            s->spread[i] = rate_spread(rate, n->c1);
         n->c1 = rate ? rate_corrected(rate, n->c1) : n->c1;
         n->c1_children = n->c1;
         s->below[i] = s->spread[i];
@@ -35,9 +37,9 @@ static void scale_handlers(struct profile *p, const uint64_t *before)
 {
     for (size_t k = 0; k < p->nhandlers; k++) {
         struct profile_handler *h = &p->handlers[k];
-        double by = before[h->function] ? (double)p->functions[h->function].c1_children /
-                                              (double)before[h->function]
-                                        : 1;
+        double by = 1;
+        if (before[h->function])
+            by = (double)p->functions[h->function].c1_children / (double)before[h->function];
         h->c1 = rate_by(h->c1, by);
         h->longest = rate_by(h->longest, by);
         h->shortest = rate_by(h->shortest, by);
@@ -98,7 +100,8 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
     free(s.sum_below);
     free(s.open);
     free(before);
-    return ok ? 0
-              : err_set(err, ERR_NOMEM, "close other programs",
-                        "profile: out of memory for %zu call paths", p->nnodes);
+    if (ok)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs",
+                   "profile: out of memory for %zu call paths", p->nnodes);
 }

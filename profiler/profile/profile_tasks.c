@@ -30,7 +30,9 @@ int profile_take_tasks(struct profile *p, const struct task_names *names, struct
     bool ok = p->tasks != NULL;
     for (size_t i = 0; ok && i < p->nfunctions; i++) {
         struct profile_function *f = &p->functions[i];
-        const struct task_row *row = f->task ? task_names_find(names, f->task) : NULL;
+        const struct task_row *row = NULL;
+        if (f->task)
+            row = task_names_find(names, f->task);
         if (!f->task)
             continue;
         ok = name_task(p, f, row);
@@ -39,10 +41,16 @@ int profile_take_tasks(struct profile *p, const struct task_names *names, struct
                                     .number = row ? row->number : -1,
                                     .c1 = f->c1_children,
                                     .c2 = f->c2_children };
-        k->name = ok && row && *row->name ? arena_str(&p->arena, row->name) : NULL;
+        k->name = NULL;
+        if (ok && row && *row->name)
+            k->name = arena_str(&p->arena, row->name);
         ok = ok && (k->name || !row || !*row->name);
-        k->low = row ? row->low : 0;
-        k->high = row ? row->high : 0;
+        k->low = 0;
+        if (row)
+            k->low = row->low;
+        k->high = 0;
+        if (row)
+            k->high = row->high;
     }
     if (!ok)
         return err_set(err, ERR_NOMEM, "close other programs",

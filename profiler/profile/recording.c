@@ -208,7 +208,9 @@ int recording_open(const char *path, struct recording **out, struct err *err)
                        path, strerror(number));
     }
     int ret = start_reading(r, out, err);
-    return ret < 0 ? err_prefix(err, ret, path) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, path);
+    return 0;
 }
 
 int recording_open_bytes(const uint8_t *data, size_t len, struct recording **out, struct err *err)
@@ -223,11 +225,18 @@ int recording_open_bytes(const uint8_t *data, size_t len, struct recording **out
 
 const struct recording_header *recording_header(const struct recording *r) { return &r->header; }
 
-const char *recording_damage(const struct recording *r) { return r->damage[0] ? r->damage : NULL; }
+const char *recording_damage(const struct recording *r)
+{
+    if (r->damage[0])
+        return r->damage;
+    return NULL;
+}
 
 const struct recording_end *recording_end_info(const struct recording *r)
 {
-    return r->have_end ? &r->end : NULL;
+    if (r->have_end)
+        return &r->end;
+    return NULL;
 }
 
 void recording_close(struct recording *r)

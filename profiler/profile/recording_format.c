@@ -147,7 +147,9 @@ int recording_decode(const uint8_t *p, size_t len, struct event *out, size_t n)
         if (!fields_to(fields, kind, &out[i]))
             return -1;
     }
-    return p == end ? 0 : -1;
+    if (p == end)
+        return 0;
+    return -1;
 }
 
 /* ---- header and end text ---- */
@@ -358,7 +360,9 @@ static bool to_counter(char *text, struct arena *a, struct profile_counter *c)
     if (!to_u64(text, &code) || code > UINT16_MAX)
         return false;
     c->code = (uint16_t)code;
-    c->unit = !strcmp(unit, "cycles") ? "cycles" : "count";
+    c->unit = "count";
+    if (!strcmp(unit, "cycles"))
+        c->unit = "cycles";
     c->name = arena_str(a, name);
     return c->name != NULL;
 }

@@ -107,8 +107,9 @@ static int lock_part(struct recording_writer *w, struct err *err)
                            w->part, strerror(errno));
         errno = EINVAL;
         if (fstat(w->fd, &st) < 0 || !S_ISREG(st.st_mode) || flock(w->fd, LOCK_EX | LOCK_NB) < 0) {
-            const char *why = errno == EWOULDBLOCK ? "another program is recording there"
-                                                   : "not a file that can be written";
+            const char *why = "not a file that can be written";
+            if (errno == EWOULDBLOCK)
+                why = "another program is recording there";
             return close_part(
                 w, err_set(err, ERR_IO, "choose another name", "recording %s: %s", w->part, why));
         }
@@ -258,7 +259,9 @@ int recording_write(struct recording_writer *w, const struct event *events, size
         w->nevents += some;
         events += some;
         n -= some;
-        int ret = w->nevents == RECORDING_BLOCK_EVENTS ? recording_flush(w, err) : 0;
+        int ret = 0;
+        if (w->nevents == RECORDING_BLOCK_EVENTS)
+            ret = recording_flush(w, err);
         if (ret < 0)
             return ret;
     }

@@ -58,7 +58,9 @@ struct spans {
 static struct live *find_live(const struct spans *s, uint64_t number)
 {
     size_t i = PARTITION_POINT(s->nlive, k, s->live[k].number < number);
-    return number && i < s->nlive && s->live[i].number == number ? &s->live[i] : NULL;
+    if (number && i < s->nlive && s->live[i].number == number)
+        return &s->live[i];
+    return NULL;
 }
 
 /* ---- tracks ---- */
@@ -195,7 +197,9 @@ static struct track *show_running(struct spans *s, uint64_t number, uint32_t nod
         open_one(s, i, s->way[n], find_live(s, s->way[n])->node);
     if (!l)
         open_one(s, i, 0, node);
-    return s->failed ? NULL : &s->track[i];
+    if (s->failed)
+        return NULL;
+    return &s->track[i];
 }
 
 /* ---- what the tree tells ---- */
@@ -228,11 +232,15 @@ static struct track *track_running(struct spans *s, const struct calltree_step *
     struct track *t = NULL;
     if (step->flags & CALLTREE_STEP_GAP) {
         size_t i = track_of(s, SPAN_TRACK_GAPS, 0);
-        t = i < s->ntracks ? &s->track[i] : NULL;
+        t = NULL;
+        if (i < s->ntracks)
+            t = &s->track[i];
     } else {
         t = show_running(s, step->activation, step->node, step->context);
     }
-    return t && t->n ? t : NULL;
+    if (t && t->n)
+        return t;
+    return NULL;
 }
 
 static void on_step(void *ctx, const struct calltree_step *step)

@@ -149,7 +149,9 @@ struct jackknife {
 
 static struct jackknife jackknife_begin(const struct ratios *of, double count)
 {
-    double r = of->sum > 0 ? count / of->sum : 0;
+    double r = 0;
+    if (of->sum > 0)
+        r = count / of->sum;
     return (struct jackknife){ of, r, r * of->all, r * r * of->squares };
 }
 
@@ -232,7 +234,9 @@ static void find_factors(struct applying *a)
     }
     for (size_t f = 0; f < a->ask->functions; f++) {
         struct share *x = &a->share[f];
-        x->factor = x->all_c1 ? (double)a->ask->c1[f] / (double)x->all_c1 : 1;
+        x->factor = 1;
+        if (x->all_c1)
+            x->factor = (double)a->ask->c1[f] / (double)x->all_c1;
     }
 }
 
@@ -244,7 +248,9 @@ static void find_totals(struct applying *a)
         a->of[1].total[a->row[i].stretch] += share_of(a, &a->row[i])->factor * (double)a->row[i].c1;
     }
     for (int k = 0; k < 2; k++) {
-        a->of[k].unseen = seen >= 0 ? 1 - seen : 1;
+        a->of[k].unseen = 1;
+        if (seen >= 0)
+            a->of[k].unseen = 1 - seen;
         ratios_sum(&a->of[k]);
     }
 }
@@ -328,7 +334,9 @@ int stretches_halves(const struct stretches *s, const struct calltree *t,
     free(row);
     free(a.share);
     free(a.met);
-    return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "intervals: out of memory");
+    if (ok)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "intervals: out of memory");
 }
 
 int stretches_apply(const struct stretches *s, const struct calltree *t, struct profile *p,

@@ -100,8 +100,12 @@ struct live_parts {
 static uint64_t function_key(const struct taking *x, uint32_t node)
 {
     uint64_t addr = x->node[node].addr;
-    long f = x->syms ? symbols_find(x->syms, addr) : -1;
-    return f >= 0 ? symbols_function(x->syms, (size_t)f)->low : addr;
+    long f = -1;
+    if (x->syms)
+        f = symbols_find(x->syms, addr);
+    if (f >= 0)
+        return symbols_function(x->syms, (size_t)f)->low;
+    return addr;
 }
 
 static void count_open(void *ctx, const struct calltree_activation *a)
@@ -200,7 +204,9 @@ static size_t merge_sites(struct profile_site *row, size_t n)
     if (n)
         qsort(row, n, sizeof *row, by_address);
     for (size_t i = 0; i < n; i++) {
-        struct profile_site *to = kept ? &row[kept - 1] : NULL;
+        struct profile_site *to = NULL;
+        if (kept)
+            to = &row[kept - 1];
         if (!to || to->address != row[i].address) {
             row[kept++] = row[i];
             continue;
@@ -247,7 +253,9 @@ static size_t merge_stretches(struct profile_stretch *row, size_t n)
     if (n)
         qsort(row, n, sizeof *row, by_place);
     for (size_t i = 0; i < n; i++) {
-        struct profile_stretch *to = kept ? &row[kept - 1] : NULL;
+        struct profile_stretch *to = NULL;
+        if (kept)
+            to = &row[kept - 1];
         if (!to || by_place(to, &row[i]) != 0) {
             row[kept++] = row[i];
             continue;

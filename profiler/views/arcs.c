@@ -8,7 +8,9 @@
 uint64_t arcs_address(const struct profile *p, const struct symbols *s, size_t function)
 {
     uint64_t low = p->functions[function].low;
-    return s ? symbols_own_address(s, low) : low;
+    if (s)
+        return symbols_own_address(s, low);
+    return low;
 }
 
 static int by_place(const void *a, const void *b)

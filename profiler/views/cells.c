@@ -303,7 +303,9 @@ static void add_loss(const struct cell_row *r, enum cell_column c, struct report
 static void add_spread(const struct profile_function *f, struct report_line *l)
 {
     char text[16] = "-";
-    double percent = f->c1 ? 100 * (double)f->c1_spread / (double)f->c1 : 0;
+    double percent = 0;
+    if (f->c1)
+        percent = 100 * (double)f->c1_spread / (double)f->c1;
     if (f->c1 && percent < 999)
         snprintf(text, sizeof text, percent < 9.95 ? "%.1f" : "%.0f", percent);
     else if (f->c1)
@@ -374,13 +376,17 @@ static double figure_of(const struct cell_row *r, enum cell_column c)
         return 100 * (c == CELL_SEEN_SPREAD ? f->c1_half : f->hits_half);
     if (c == CELL_C1_SPREAD)
         return f->c1 ? 100 * (double)f->c1_spread / (double)f->c1 : -1;
-    return f->doubtful ? 100 * profile_doubt_share(f) : 0;
+    if (f->doubtful)
+        return 100 * profile_doubt_share(f);
+    return 0;
 }
 
 bool cell_meets(const struct cell_row *r, enum cell_column c, const struct threshold *t)
 {
     struct threshold is = *t;
-    double figure = cells[c].kind == KIND_OTHER ? figure_of(r, c) : 0;
+    double figure = 0;
+    if (cells[c].kind == KIND_OTHER)
+        figure = figure_of(r, c);
     if (cells[c].kind == KIND_OTHER)
         return figure >= 0 && threshold_met_by(t, figure);
     is.percent |= cells[c].kind == KIND_SHARE;

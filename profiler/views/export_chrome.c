@@ -80,7 +80,9 @@ static void begin_span_event(struct chrome *c, const char *phase, const struct s
         begin_event(c, phase, tracks_span_name(&c->tracks, e, name, sizeof name), e->track, e->at);
         return;
     }
-    size_t from = function ? c->name_end[function - 1] : 0;
+    size_t from = 0;
+    if (function)
+        from = c->name_end[function - 1];
     begin_line(c, phase);
     buffer_add(&c->lines, c->names.data + from, c->name_end[function] - from);
     add_place(c, e->track, e->at);

@@ -99,7 +99,9 @@ static bool write_layer(const struct gmon *g, const struct profil *b, size_t fro
 static void write_buckets(const struct gmon *g, const struct profil *b, bool once)
 {
     bool whole = PROFIL_ONE % b->scale != 0;
-    size_t chunk = whole ? b->n : CHUNK_BINS;
+    size_t chunk = CHUNK_BINS;
+    if (whole)
+        chunk = b->n;
     bool any = false;
     for (size_t from = 0; from < b->n; from += chunk) {
         size_t to = MIN(b->n, from + chunk);

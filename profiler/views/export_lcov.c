@@ -77,7 +77,9 @@ static bool find_line(const struct rows *r, const struct symbol_function *f, str
 static void add_function(struct rows *r, const struct symbol_function *f)
 {
     size_t k = profile_function_at(r->p, f->low);
-    const struct profile_function *is = k < r->p->nfunctions ? &r->p->functions[k] : NULL;
+    const struct profile_function *is = NULL;
+    if (k < r->p->nfunctions)
+        is = &r->p->functions[k];
     struct row row = { .kind = ROW_FUNCTION, .name = f->name };
     if (!find_line(r, f, &row))
         return;
@@ -127,7 +129,9 @@ static void sum_lines(struct rows *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++) {
-        struct row *last = n ? &r->row[n - 1] : NULL;
+        struct row *last = NULL;
+        if (n)
+            last = &r->row[n - 1];
         const struct row *is = &r->row[i];
         if (last && is->kind == ROW_LINE && by_place(last, is) == 0)
             last->count = MAX(last->count, is->count);

@@ -53,7 +53,12 @@ static void write_samples(const struct writer *w, const struct profil *b)
 }
 
 /* The document has 4 bytes, and a field for it. */
-static unsigned counter_bytes(uint64_t most) { return most > UINT32_MAX ? 8 : 4; }
+static unsigned counter_bytes(uint64_t most)
+{
+    if (most > UINT32_MAX)
+        return 8;
+    return 4;
+}
 
 /* ---- calls ---- */
 

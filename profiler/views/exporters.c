@@ -116,7 +116,9 @@ int exporter_find(const char *name, const struct exporter **out, struct err *err
 const char *const *exporter_files(const struct exporter *x)
 {
     static const char *const files[EXPORT_FILES] = { "metadata", "stream" };
-    return x->needs & EXPORT_NEEDS_FOLDER ? files : NULL;
+    if (x->needs & EXPORT_NEEDS_FOLDER)
+        return files;
+    return NULL;
 }
 
 static int save_folder(const struct exporter *x, const struct profile *p,

@@ -44,7 +44,9 @@ static uint64_t take_address(struct reading *r)
     if (r->shape.address_bytes == COUNT_BYTES)
         return take_number(r);
     uint64_t first = take_number(r), second = take_number(r);
-    return r->shape.big ? first << 32 | second : second << 32 | first;
+    if (r->shape.big)
+        return first << 32 | second;
+    return second << 32 | first;
 }
 
 /* ---- histograms ---- */
@@ -119,7 +121,9 @@ static int read_arc(struct reading *r)
     c.to = take_address(r);
     c.count = take_number(r);
     r->f->counts.has_arcs = true;
-    return pc_counts_add_arc(&r->f->counts, &c) ? 0 : no_memory(r);
+    if (pc_counts_add_arc(&r->f->counts, &c))
+        return 0;
+    return no_memory(r);
 }
 
 /* Addresses, each with a count. */

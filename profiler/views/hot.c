@@ -8,7 +8,9 @@
 
 static const char *option_of(const struct hot_condition *c)
 {
-    return c->fails ? "--fail-if-any" : "--hot";
+    if (c->fails)
+        return "--fail-if-any";
+    return "--hot";
 }
 
 static int parse_condition(struct hot_condition *c, const char *text, struct err *err)

@@ -33,7 +33,9 @@ static int take_function(struct callgrind *g, struct assembly_text name, struct 
                                          .file = known_text(file),
                                          .object = known_text(object) };
     *out = ASSEMBLY_ROOT;
-    return is_program(g, name) ? 0 : assembly_function(g->a, &f, out, g->err);
+    if (is_program(g, name))
+        return 0;
+    return assembly_function(g->a, &f, out, g->err);
 }
 
 static int take_fn(struct callgrind *g, struct span s)
@@ -306,7 +308,9 @@ static int take_cost_line(struct callgrind *g, struct span s)
         g->in_jump = false;
         return 0;
     }
-    return g->in_call ? add_call(g, cost) : add_self(g, cost, g->line);
+    if (g->in_call)
+        return add_call(g, cost);
+    return add_self(g, cost, g->line);
 }
 
 static const struct line_kind {
@@ -391,7 +395,9 @@ static int take_lines(struct callgrind *g)
         ret = take_line(g, s);
         g->line = next;
     }
-    return ret < 0 ? ret : check_end(g);
+    if (ret < 0)
+        return ret;
+    return check_end(g);
 }
 
 /* ---- the profile ---- */
@@ -491,7 +497,9 @@ static int make_profile(struct callgrind *g, struct profile **out)
 
 int import_callgrind(const uint8_t *data, size_t len, struct profile **out, struct err *err)
 {
-    const char *text = len ? (const char *)data : ""; /* NULL has no end behind it */
+    const char *text = "";
+    if (len)
+        text = (const char *)data; /* NULL has no end behind it */
     struct callgrind g = { .data = text,
                            .end = text + len,
                            .number = 1,

@@ -66,7 +66,9 @@ static unsigned digit_of(char c)
     if (c >= '0' && c <= '9')
         return (unsigned)(c - '0');
     c |= 32;
-    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+    if (c >= 'a' && c <= 'f')
+        return (unsigned)(c - 'a') + 10;
+    return 16;
 }
 
 /* Decimal, or 0x and hex digits. */
@@ -153,7 +155,9 @@ int callgrind_name(struct callgrind *g, enum name_kind kind, struct span s,
         *out = callgrind_text(s);
         return keep_name(g, n, id, *out);
     }
-    const struct name_row *row = n->size ? find_name(n, id) : NULL;
+    const struct name_row *row = NULL;
+    if (n->size)
+        row = find_name(n, id);
     if (!row || !row->used)
         return callgrind_bad(g, begin, "a number in brackets that has had no name");
     *out = row->text;

@@ -112,7 +112,9 @@ static int take_line(struct folded *f, const uint8_t *from, const uint8_t *end)
     if (ret < 0)
         return ret;
     ret = assembly_take(f->a, node, count, false, f->err);
-    return ret < 0 ? bad_line(f, word, "all counts together have more than 64 bits") : 0;
+    if (ret < 0)
+        return bad_line(f, word, "all counts together have more than 64 bits");
+    return 0;
 }
 
 static int take_lines(struct folded *f, size_t len)

@@ -78,7 +78,9 @@ static int read_data(const struct importer *x, const char *path, const struct sy
     else
         ret = x->read(data, len, out, err);
     free(data);
-    return ret < 0 ? err_prefix(err, ret, path) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, path);
+    return 0;
 }
 
 int importer_read(const struct importer *x, const char *path, const char *elf, struct profile **out,

@@ -294,7 +294,9 @@ static void read_nodes(struct json_reader *r, const json_t *root)
         if (reader_member(x, "parent")) /* parents come first */
             node->parent = reader_index(r, x, "parent", i);
         /* in pre-order: the parent is the last node, or one of those above it */
-        uint32_t up = i ? (uint32_t)i - 1 : PROFILE_NO_PARENT;
+        uint32_t up = PROFILE_NO_PARENT;
+        if (i)
+            up = (uint32_t)i - 1;
         while (up != node->parent && up != PROFILE_NO_PARENT && !*r->bad)
             up = p->nodes[up].parent;
         if (up != node->parent)
@@ -311,7 +313,9 @@ static void read_calls(struct json_reader *r, const json_t *root)
     struct profile_call *c = reader_rows(r, root, "calls", sizeof *c, &p->ncalls, &list);
     for (size_t i = 0; i < p->ncalls; i++) {
         const json_t *x = reader_row(r, list, i), *from = reader_member(x, "caller");
-        c[i].caller = from ? reader_index(r, x, "caller", p->nfunctions) : PROFILE_NO_PARENT;
+        c[i].caller = PROFILE_NO_PARENT;
+        if (from)
+            c[i].caller = reader_index(r, x, "caller", p->nfunctions);
         c[i].callee = reader_index(r, x, "callee", p->nfunctions);
         c[i].hits = reader_count(r, x, "hits");
         c[i].c1_children = reader_count(r, x, "c1_children");

@@ -16,7 +16,9 @@ void reader_is_wrong(struct json_reader *r, const char *key, const char *what)
 json_t *reader_member(const json_t *object, const char *key)
 {
     json_t *v = json_object_get(object, key);
-    return json_is_null(v) ? NULL : v;
+    if (json_is_null(v))
+        return NULL;
+    return v;
 }
 
 uint64_t reader_count(struct json_reader *r, const json_t *object, const char *key)

@@ -145,7 +145,9 @@ char *paths_clean(const char *text, const char *reserved, char *buf, size_t n)
     while (*s) {
         size_t bytes = text_character(s);
         bool plain = bytes && !(bytes == 1 && strchr(reserved, *s));
-        size_t take = plain ? bytes : 1;
+        size_t take = 1;
+        if (plain)
+            take = bytes;
         if (used + take >= n)
             break;
         if (plain)

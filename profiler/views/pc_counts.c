@@ -61,13 +61,17 @@ static bool has_calls(const struct pc_counts *c) { return c->has_counts || c->ha
 
 static long symbol_at(const struct import *m, uint64_t addr)
 {
-    return m->syms ? symbols_find(m->syms, addr) : -1;
+    if (m->syms)
+        return symbols_find(m->syms, addr);
+    return -1;
 }
 
 static uint64_t key_of(const struct import *m, uint64_t addr)
 {
     long i = symbol_at(m, addr);
-    return i < 0 ? addr : symbols_function(m->syms, (size_t)i)->low;
+    if (i < 0)
+        return addr;
+    return symbols_function(m->syms, (size_t)i)->low;
 }
 
 /* Of a bucket, the function that its first code is of. */
@@ -149,7 +153,9 @@ static bool make_functions(struct import *m)
         ok = fill_function(m, &p->functions[i], m->key[i]);
         f[i] = &p->functions[i];
     }
-    p->nfunctions = ok ? m->nkeys : 0;
+    p->nfunctions = 0;
+    if (ok)
+        p->nfunctions = m->nkeys;
     if (ok)
         naming_ranges(f, m->nkeys, m->syms);
     for (size_t i = 0; ok && i < m->nkeys; i++)
@@ -370,7 +376,9 @@ static int fill_profile(struct import *m, struct err *err)
         ret = take_samples(m, err);
     if (ret == 0 && has_calls(m->c))
         ret = take_calls(m, err);
-    return ret < 0 ? ret : fill_info(m, err);
+    if (ret < 0)
+        return ret;
+    return fill_info(m, err);
 }
 
 int pc_profile(const struct pc_counts *c, const struct symbols *syms,

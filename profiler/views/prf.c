@@ -126,7 +126,9 @@ static int64_t time_in(const struct prf_file *f)
     if (!f->day || !f->month)
         return 0;
     time_t t = mktime(&tm);
-    return t == (time_t)-1 ? 0 : t;
+    if (t == (time_t)-1)
+        return 0;
+    return t;
 }
 
 /* Functions in the order of the file: which record a call belongs to, by range, overlay and names.
@@ -178,7 +180,9 @@ static long find_function(const struct finder *d, const struct prf_function *wan
     size_t lo = PARTITION_POINT(d->f->nfunctions, i,
                                 compare_function(&d->f->functions[d->order[i]], wanted) < 0);
     bool hit = lo < d->f->nfunctions && !compare_function(&d->f->functions[d->order[lo]], wanted);
-    return hit ? (long)d->order[lo] : -1;
+    if (hit)
+        return (long)d->order[lo];
+    return -1;
 }
 
 static void node_in(struct profile_node *n, const struct prf_function *g)

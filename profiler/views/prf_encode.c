@@ -154,7 +154,9 @@ static void put_file(struct writer *w, const struct prf_file *f, uint32_t offset
     put_overlays(w, f);
     offset[1] = (uint32_t)(w->len - base);
     put_functions(w, f);
-    offset[2] = f->type == PROFILE_TRACE ? (uint32_t)(w->len - base) : 0;
+    offset[2] = 0;
+    if (f->type == PROFILE_TRACE)
+        offset[2] = (uint32_t)(w->len - base);
     for (size_t i = 0; i < 2 * (size_t)f->ncalls; i++)
         put_call(w, &f->calls[i]);
 }

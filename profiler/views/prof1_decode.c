@@ -41,7 +41,9 @@ static const char hint[] = "the file is damaged: convert or profile again";
 static uint64_t get_long(const uint8_t *p, bool big)
 {
     uint64_t first = get32(p, big), second = get32(p + 4, big);
-    return big ? first << 32 | second : second << 32 | first;
+    if (big)
+        return first << 32 | second;
+    return second << 32 | first;
 }
 
 /* A counter or a bucket. */
@@ -49,7 +51,9 @@ static uint64_t get_number(const uint8_t *p, unsigned bytes, bool big)
 {
     if (bytes == 2)
         return get16(p, big);
-    return bytes == 4 ? get32(p, big) : get_long(p, big);
+    if (bytes == 4)
+        return get32(p, big);
+    return get_long(p, big);
 }
 
 static int no_memory(struct err *err)
@@ -86,7 +90,9 @@ static int add_sample(struct reading *r, const struct profil *b, size_t i, uint6
     struct pc_counts *c = &r->f->counts;
     const struct pc_sample sample = { profil_address(b, i), profil_address(b, i + 1), count };
     c->full += b->bucket_bytes <= 4 && count == profil_room(b);
-    return pc_counts_add_sample(c, &sample) ? 0 : no_memory(r->err);
+    if (pc_counts_add_sample(c, &sample))
+        return 0;
+    return no_memory(r->err);
 }
 
 static int read_samples(struct reading *r, const struct section *s)
@@ -126,7 +132,9 @@ static int check_calls(const struct reading *r, const struct section *s, uint64_
 
 static bool add_call(struct pc_counts *c, const struct pc_call *call, unsigned each)
 {
-    return each == ARC_BYTES ? pc_counts_add_arc(c, call) : pc_counts_add_call(c, call);
+    if (each == ARC_BYTES)
+        return pc_counts_add_arc(c, call);
+    return pc_counts_add_call(c, call);
 }
 
 static int read_calls(struct reading *r, const struct section *s, unsigned each)

@@ -30,7 +30,9 @@ static void set_range(struct profil *b, const struct profile *p, const struct sy
         b->high = r->high;
         return;
     }
-    const struct image *im = s ? symbols_image(s) : NULL;
+    const struct image *im = NULL;
+    if (s)
+        im = symbols_image(s);
     for (size_t i = 0; im && i < im->nsections; i++)
         if (im->sections[i].code)
             widen_range(b, im->sections[i].addr, im->sections[i].addr + im->sections[i].size);
@@ -174,7 +176,9 @@ int profil_make(const struct profile *p, const struct symbols *s, const struct p
 
 uint64_t profil_room(const struct profil *b)
 {
-    return b->bucket_bytes == 2 ? UINT16_MAX : UINT32_MAX;
+    if (b->bucket_bytes == 2)
+        return UINT16_MAX;
+    return UINT32_MAX;
 }
 
 uint64_t profil_lost(const struct profil *b, size_t *full)
@@ -193,7 +197,9 @@ uint64_t profil_lost(const struct profil *b, size_t *full)
 void profil_tell(const struct profil *b, bool clamped, const struct note_taker *to)
 {
     size_t full = 0;
-    uint64_t lost = clamped ? profil_lost(b, &full) : 0;
+    uint64_t lost = 0;
+    if (clamped)
+        lost = profil_lost(b, &full);
     if (!b->n)
         note_take(to, "a trace has no samples: the file has no buckets");
     if (b->by_function)

@@ -194,7 +194,9 @@ static size_t name_index(const struct rows *r, const struct profile *p,
                          const struct profile_function *f)
 {
     bool hit = f >= p->functions && f < p->functions + p->nfunctions;
-    return hit ? (size_t)(f - p->functions) : p->nfunctions + (size_t)(f - r->never);
+    if (hit)
+        return (size_t)(f - p->functions);
+    return p->nfunctions + (size_t)(f - r->never);
 }
 
 static void add_row(const struct rows *r, const struct profile *p, const struct report_options *o,

@@ -42,7 +42,9 @@ static const char *row_name(const struct table *t, const struct calls_row *r)
 
 static uint64_t row_address(const struct table *t, const struct calls_row *r)
 {
-    return r->function == CALLS_ITSELF ? 0 : t->p->functions[r->function].low;
+    if (r->function == CALLS_ITSELF)
+        return 0;
+    return t->p->functions[r->function].low;
 }
 
 static int compare_by(const struct table *t, const struct calls_row *a, const struct calls_row *b)

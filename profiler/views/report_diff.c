@@ -75,7 +75,9 @@ static const char *mean_of(const struct diff *d)
 {
     if (d->by_run)
         return "run";
-    return d->by_pass ? "pass" : "call";
+    if (d->by_pass)
+        return "pass";
+    return "call";
 }
 
 static void put_head(const struct diff *d, const struct diff_side side[2],
@@ -126,7 +128,12 @@ void report_diff(const struct diff *d, const struct diff_side side[2],
 /* ---- as JSON ---- */
 
 /* What JSON leaves out is not a number. */
-static double known_if(bool is_known, double value) { return is_known ? value : NAN; }
+static double known_if(bool is_known, double value)
+{
+    if (is_known)
+        return value;
+    return NAN;
+}
 
 static double variance_of(const struct moments *m)
 {

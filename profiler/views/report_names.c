@@ -256,7 +256,9 @@ static const struct known_form *know_form(struct report_names *t, enum form form
     }
     for (size_t i = 0; i < t->n; i++) {
         char *text = make_form(&t->entry[i], form, columns);
-        hash[i] = text ? hash_text(text) : 0;
+        hash[i] = 0;
+        if (text)
+            hash[i] = hash_text(text);
         free(text);
     }
     qsort(hash, t->n, sizeof *hash, by_hash);

@@ -25,7 +25,9 @@ struct list {
 static uint64_t value_of(const struct profile *p, uint32_t function)
 {
     const struct profile_function *f = &p->functions[function];
-    return p->type == PROFILE_STATISTICAL ? f->hits : f->c1;
+    if (p->type == PROFILE_STATISTICAL)
+        return f->hits;
+    return f->c1;
 }
 
 static bool knows_calls(const struct profile *p, const struct profile_function *f)

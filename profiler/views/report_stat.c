@@ -36,7 +36,9 @@ static double half_of(const struct moments *m)
     if (m->n < 2)
         return NAN;
     double df = (double)(m->n - 1);
-    return m->squares > 0 ? student_limit(df) * sqrt(m->squares / df / (double)m->n) : 0;
+    if (m->squares > 0)
+        return student_limit(df) * sqrt(m->squares / df / (double)m->n);
+    return 0;
 }
 
 /* ---- as text ---- */

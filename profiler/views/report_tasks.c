@@ -40,7 +40,9 @@ void report_tasks(const struct profile *p, const struct report_options *o,
                   const struct text_sink *out)
 {
     struct report_line l = { .bytes = 0 };
-    size_t shown = o->all || p->ntasks <= TASKS_SHOWN ? p->ntasks : TASKS_SHOWN;
+    size_t shown = TASKS_SHOWN;
+    if (o->all || p->ntasks <= TASKS_SHOWN)
+        shown = p->ntasks;
     uint64_t c1 = p->total_c1, c2 = p->total_c2;
     if (!p->ntasks)
         return;

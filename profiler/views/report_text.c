@@ -42,7 +42,9 @@ enum cell_table report_table(const struct report_options *o, bool tree)
 {
     if (!tree)
         return CELL_FUNCTIONS;
-    return o->up ? CELL_TREE_UP : CELL_TREE;
+    if (o->up)
+        return CELL_TREE_UP;
+    return CELL_TREE;
 }
 
 void report_columns_of(const struct profile *p, const struct report_options *o,
@@ -222,7 +224,9 @@ char *report_number(unsigned long long value, char *buf, size_t cap)
         v /= 1000;
         unit++;
     }
-    int decimals = v < 99.995 ? 2 : 1;
+    int decimals = 1;
+    if (v < 99.995)
+        decimals = 2;
     if (v < 9.9995)
         decimals = 3;
     snprintf(buf, cap, "%.*f%c", decimals, v, units[unit]);

@@ -31,7 +31,9 @@ struct tree {
 
 static size_t parent_of(const struct profile *p, uint32_t i)
 {
-    return p->nodes[i].parent == PROFILE_NO_PARENT ? p->nnodes : p->nodes[i].parent;
+    if (p->nodes[i].parent == PROFILE_NO_PARENT)
+        return p->nnodes;
+    return p->nodes[i].parent;
 }
 
 static int by_parent_and_cost(const void *a, const void *b, void *ctx)

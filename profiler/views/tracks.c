@@ -21,7 +21,9 @@ static enum spans_clock choose_clock(const struct profile *p, bool timed)
         return SPANS_CYCLES;
     if (p->info.counter[0].code == ELAPSED)
         return SPANS_C1;
-    return p->info.counter[1].code == ELAPSED ? SPANS_C2 : SPANS_STEPS;
+    if (p->info.counter[1].code == ELAPSED)
+        return SPANS_C2;
+    return SPANS_STEPS;
 }
 
 /* Cycles of the run by its time, as the board's link had it: nobody states the part's frequency. */
@@ -30,7 +32,9 @@ static uint64_t measure_rate(const struct run_time *t)
     if (t->board_ns <= t->held_ns || !t->target_cycles)
         return 0;
     double hz = (double)t->target_cycles * 1e9 / (double)(t->board_ns - t->held_ns) + 0.5;
-    return hz >= 1 && hz < 1e10 ? (uint64_t)hz : 0;
+    if (hz >= 1 && hz < 1e10)
+        return (uint64_t)hz;
+    return 0;
 }
 
 int tracks_init(struct tracks *t, const struct profile *p, const struct report_options *o,
@@ -226,5 +230,7 @@ const char *tracks_ended(const struct span_event *e)
                                        [CALLTREE_LEFT_FORGOTTEN] = "forgotten" };
     if (e->flags & SPAN_CONTINUES)
         return "goes on";
-    return e->node == CALLTREE_NONE || e->left >= ARRAY_LEN(how) ? NULL : how[e->left];
+    if (e->node == CALLTREE_NONE || e->left >= ARRAY_LEN(how))
+        return NULL;
+    return how[e->left];
 }

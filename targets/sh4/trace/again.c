@@ -178,7 +178,9 @@ static int set_entries(struct sh4_trace *tr, struct change *c, const bool *which
 static int sync_code(struct sh4_trace *tr, struct err *err)
 {
     size_t n = tr->plan.npatches;
-    uint32_t lo = n ? tr->plan.patch[0].addr & ~31u : 0;
+    uint32_t lo = 0;
+    if (n)
+        lo = tr->plan.patch[0].addr & ~31u;
     if (n)
         return sh4_agent_sync_caches(tr->t, lo, tr->plan.patch[n - 1].addr + 2 - lo, err);
     return 0;

@@ -242,7 +242,9 @@ static int elapsed_counter(const struct trace_config *cfg)
         return -1;
     if (cfg->counter[0] == ELAPSED)
         return 0;
-    return cfg->counter[1] == ELAPSED ? 1 : -1;
+    if (cfg->counter[1] == ELAPSED)
+        return 1;
+    return -1;
 }
 
 int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct err *err)

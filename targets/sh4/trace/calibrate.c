@@ -115,7 +115,9 @@ static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32
     d[0] = d[1] = 0;
     for (uint32_t i = 0; i < n;) {
         bool wide = words[i] == SH4_TRACE_LONG + SH4_TRACE_K_WIDE;
-        uint32_t len = wide ? SH4_TRACE_LONG_WORDS : 2;
+        uint32_t len = 2;
+        if (wide)
+            len = SH4_TRACE_LONG_WORDS;
         if (n - i < len)
             return false;
         uint32_t delta[2] = { wide ? words[i + 1] : words[i + 1] >> 16,
@@ -410,7 +412,9 @@ static int calibrate_once(struct sh4_trace *tr, bool cached, struct err *err)
             tr->cost.residue16[cached][n] = 16 * extra_counts(d[RECORDED], d[PLAIN], n) / ROUNDS;
         else
             tr->cost.residue16[cached][n] = 0;
-        tr->cost.first[cached][n] = code && start > 0 ? start : 0;
+        tr->cost.first[cached][n] = 0;
+        if (code && start > 0)
+            tr->cost.first[cached][n] = start;
     }
     if (ret == 0)
         ret = sh4_trace_measure_ways(tr, cached, err);

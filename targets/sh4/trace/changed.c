@@ -90,7 +90,9 @@ int sh4_trace_look(struct sh4_trace *tr, struct err *err)
     const struct image *im = &tr->now.image;
     uint8_t *seen = calloc(tr->plan.npatches + 1, 1);
     size_t n = tr->plan.npatches;
-    uint32_t low = n ? tr->plan.patch[0].addr & ~31u : 0;
+    uint32_t low = 0;
+    if (n)
+        low = tr->plan.patch[0].addr & ~31u;
     int ret = 0;
     if (!seen)
         ret = err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");

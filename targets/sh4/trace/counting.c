@@ -104,7 +104,9 @@ int sh4_trace_start_state(struct sh4_trace *tr, bool active, struct err *err)
         ret = sh4_trace_set_state(tr, state, err);
     tr->dec.started = false;
     tr->dec.last = 0;
-    tr->dec.disturbed = active && tr->time.counter >= 0 ? SH4_TRACE_DISTURBED : 0;
+    tr->dec.disturbed = 0;
+    if (active && tr->time.counter >= 0)
+        tr->dec.disturbed = SH4_TRACE_DISTURBED;
     tr->rebased = true;
     return ret;
 }

@@ -10,7 +10,9 @@
 /* What is subtracted for the agent may exceed what has passed. */
 static int64_t signed_delta(uint32_t delta)
 {
-    return delta > 0xFFFF0000u ? (int32_t)delta : (int64_t)delta;
+    if (delta > 0xFFFF0000u)
+        return (int32_t)delta;
+    return (int64_t)delta;
 }
 
 /* A start point gives a record for itself, and one for the site or stop point at the same place.
@@ -33,7 +35,9 @@ static void count_deltas(struct sh4_trace_decoder *d, const struct sh4_trace_rec
         int64_t v16 = signed_delta(r->delta[n]) * 16 - sh4_trace_residue(d, r, n);
         net[n] = v16 / 16;
         v16 -= d->debt16[n];
-        d->debt16[n] = v16 < 0 ? -v16 : 0;
+        d->debt16[n] = 0;
+        if (v16 < 0)
+            d->debt16[n] = -v16;
         if (v16 > 0)
             d->c16[n] += (uint64_t)v16;
     }
@@ -186,7 +190,9 @@ static enum event_kind left_by(const struct sh4_trace_id *id)
 {
     if (sh4_trace_is_call(id))
         return EVENT_CALL;
-    return id->kind == SH4_SITE_RTS ? EVENT_RETURN : EVENT_JUMP;
+    if (id->kind == SH4_SITE_RTS)
+        return EVENT_RETURN;
+    return EVENT_JUMP;
 }
 
 /* Where two parts of a function meet that are measured apart. */
@@ -277,7 +283,9 @@ static uint32_t goes_on(const struct sh4_trace_decoder *d, const struct sh4_trac
         return r->x1;
     if (r->kind == SH4_TRACE_K_TIME)
         return d->at;
-    return e->flags & EVENT_HAS_TARGET ? (uint32_t)e->target : 0;
+    if (e->flags & EVENT_HAS_TARGET)
+        return (uint32_t)e->target;
+    return 0;
 }
 
 /* Offset of a handler from VBR (SH7750 hardware manual, section 5, exception handling vector
@@ -295,7 +303,9 @@ static void exception_event(struct sh4_trace_decoder *d, const struct sh4_trace_
                             struct event *e)
 {
     bool irq = r->kind == SH4_TRACE_K_INTERRUPT;
-    e->kind = irq ? EVENT_INTERRUPT : EVENT_EXCEPTION;
+    e->kind = EVENT_EXCEPTION;
+    if (irq)
+        e->kind = EVENT_INTERRUPT;
     e->vector = (uint16_t)r->x2;
     e->pc = interrupted_pc(d, r->x1, r->sp);
     e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) |
@@ -386,7 +396,9 @@ static bool proves_caches(const struct sh4_trace_decoder *d, const struct sh4_tr
     if (d->uncached || !d->one_cache16 || !d->started || r->words != 2 ||
         d->last_kind != SH4_TRACE_K_END || d->of_host != SH4_TRACE_OF_AGENT)
         return false;
-    int n = d->code[0] == CODE_ELAPSED ? 0 : 1;
+    int n = 1;
+    if (d->code[0] == CODE_ELAPSED)
+        n = 0;
     return d->code[n] == CODE_ELAPSED &&
            16 * (int64_t)r->delta[n] < d->one_cache16 - d->one_cache16 / 8;
 }
@@ -444,7 +456,9 @@ static void make_event(struct sh4_trace_decoder *d, const struct sh4_trace_recor
     d->started = true;
     d->at = goes_on(d, r, e);
     bool stub = r->kind != SH4_TRACE_K_ROM; /* stepped code runs where it is */
-    d->last = stub ? r->id : 0;
+    d->last = 0;
+    if (stub)
+        d->last = r->id;
     d->last_kind = r->kind;
     d->last_vector = e->vector;
     if (r->id && stub)

@@ -44,7 +44,9 @@ static uint32_t is_inside(const struct sh4_trace *tr, const struct event *e)
     const struct sh4_site *s = NULL;
     if (e->kind == EVENT_JUMP)
         s = sh4_sites_at(&tr->sites, (uint32_t)e->pc);
-    const struct sh4_function *f = s ? &tr->sites.function[s->function] : NULL;
+    const struct sh4_function *f = NULL;
+    if (s)
+        f = &tr->sites.function[s->function];
     if (f && f->high && (((uint32_t)e->target - f->low) & SH4_PHYS) < f->high - f->low)
         return SH4_FOUND_WITHIN;
     return 0;

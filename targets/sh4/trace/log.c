@@ -26,8 +26,9 @@ void sh4_trace_log_armed(const struct sh4_trace *tr, uint64_t took_ns, uint64_t 
 void sh4_trace_log_drain(const struct sh4_trace *tr, uint64_t events, uint32_t lost,
                          uint64_t wire_bits)
 {
-    unsigned full =
-        tr->plan.ring_bytes ? (unsigned)(100ull * tr->ring.used / tr->plan.ring_bytes) : 0;
+    unsigned full = 0;
+    if (tr->plan.ring_bytes)
+        full = (unsigned)(100ull * tr->ring.used / tr->plan.ring_bytes);
     log_msg(
         log_of(tr), LOG_PROF,
         "%s: drain %llu: %llu events in %u bytes (ring %u %% full), %llu wire clocks, %zu queued",

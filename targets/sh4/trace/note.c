@@ -28,7 +28,9 @@ size_t sh4_trace_shown(const struct sh4_trace *tr)
 void sh4_trace_note(struct sh4_trace *tr)
 {
     size_t unexplored = 0;
-    tr->note.untraced = tr->rom.channel_taken ? tr->plan.rom.nsites : 0;
+    tr->note.untraced = 0;
+    if (tr->rom.channel_taken)
+        tr->note.untraced = tr->plan.rom.nsites;
     for (size_t i = 0; i < tr->sites.nsites; i++)
         tr->note.untraced +=
             tr->sites.site[i].kind < SH4_SITE_RTE && tr->sites.site[i].why != SH4_TRACED;

@@ -38,7 +38,9 @@ static int read_table(struct sh4_trace *tr, uint32_t *words, uint32_t *n, struct
     if (ret < 0)
         return ret;
     *n = MIN(*n, (uint32_t)ROWS_MOST);
-    return *n ? sh4_agent_read(tr->t, tr->overlays.table_at, 4, words, *n * ROW_WORDS, err) : 0;
+    if (*n)
+        return sh4_agent_read(tr->t, tr->overlays.table_at, 4, words, *n * ROW_WORDS, err);
+    return 0;
 }
 
 static bool is_mapped(const struct image *im, size_t k, const uint32_t *words, uint32_t n)
@@ -136,7 +138,9 @@ static int take_back(struct sh4_trace *tr, struct err *err)
         entry[k++].addr = tr->plan.base + (uint32_t)sh4_trace_plan_index(&tr->plan, p->addr);
         tr->patches.mark[i] = (struct sh4_trace_mark){ .dead = true };
     }
-    int ret = k ? sync_code(tr, err) : 0;
+    int ret = 0;
+    if (k)
+        ret = sync_code(tr, err);
     if (ret == 0 && k)
         ret = sh4_trace_read_halves(tr->t, half, k, err);
     for (size_t i = 0; ret == 0 && i < k; i++)
@@ -177,7 +181,9 @@ static int put_again(struct sh4_trace *tr, struct err *err)
     if (ret == 0 && !strange)
         ret = sync_code(tr, err);
     free(half);
-    return ret < 0 ? ret : strange == 0;
+    if (ret < 0)
+        return ret;
+    return strange == 0;
 }
 
 /* Places that running has shown were in code that is not there now. */
@@ -261,7 +267,9 @@ int sh4_trace_overlays_changed(struct sh4_trace *tr, struct err *err)
         return ret;
     if (memcmp(o->here, o->next, tr->cfg.image->nsections * sizeof *o->here) == 0) {
         ret = put_again(tr, err);
-        return ret == 0 ? put_new_code(tr, err) : MIN(ret, 0);
+        if (ret == 0)
+            return put_new_code(tr, err);
+        return MIN(ret, 0);
     }
     bool *was = o->here;
     o->here = o->next;

@@ -12,7 +12,9 @@ unsigned sh4_place_flag(const struct sh4_place *p, int32_t *by)
     if (!p->site || p->site->kind != SH4_SITE_RTS)
         return 0;
     sh4_slot_adds(p->site->slot, by);
-    return *by == 4 ? SH4_TRACE_RETURN_POP : SH4_TRACE_RETURN;
+    if (*by == 4)
+        return SH4_TRACE_RETURN_POP;
+    return SH4_TRACE_RETURN;
 }
 
 static uint32_t indirect_flags(const struct sh4_site *s)

@@ -25,7 +25,9 @@ static uint32_t stub_address(const struct plan_work *w, const struct sh4_trace_p
                              const struct plan_layout *l, const struct sh4_place *x)
 {
     uint32_t at = p->base + l->table - w->stub[x->stub_index].end;
-    return x->addr >> 31 ? at : at & SH4_PHYS;
+    if (x->addr >> 31)
+        return at;
+    return at & SH4_PHYS;
 }
 
 static void fill_rom(const struct plan_work *w, struct sh4_trace_plan *p,
@@ -293,7 +295,9 @@ uint32_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr)
     uint32_t n = 0;
     if (off < p->rom.text_bytes && off % 2 == 0)
         n = get16(p->image + p->rom.table + off, p->big);
-    return n ? p->rom.first + n - 1 : 0;
+    if (n)
+        return p->rom.first + n - 1;
+    return 0;
 }
 
 size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr)

@@ -215,7 +215,9 @@ static void choose_region(struct plan_work *w)
     size_t high = 0;
     for (size_t i = 0; i < w->nplaces; i++)
         high += w->place[i].addr >> 31;
-    w->region = 2 * high >= w->nplaces ? 0x80000000 : 0;
+    w->region = 0;
+    if (2 * high >= w->nplaces)
+        w->region = 0x80000000;
 }
 
 /* Everything that decides how much RAM is needed. */

@@ -35,7 +35,9 @@ static uint32_t stub_address(const struct sh4_trace_plan *p, const struct sh4_pl
                              uint32_t end)
 {
     uint32_t at = p->base + p->table - end;
-    return x->addr >> 31 ? at : at & SH4_PHYS;
+    if (x->addr >> 31)
+        return at;
+    return at & SH4_PHYS;
 }
 
 /* Its entry in the table; 0: no room. */

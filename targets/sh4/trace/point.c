@@ -92,5 +92,7 @@ enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2
         if (match[n] && tr->points.watching[n] && same_place(tr->points.watching[n], t->regs.pc))
             return SH4_POINT_MET;
     }
-    return any ? SH4_POINT_PASSED : SH4_POINT_NONE;
+    if (any)
+        return SH4_POINT_PASSED;
+    return SH4_POINT_NONE;
 }

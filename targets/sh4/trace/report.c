@@ -15,7 +15,9 @@ static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64
     uint64_t counted = (tr->dec.c16[tr->time.counter] + 8) / 16, most = EXCESS(cycles, counted);
     bool known =
         tr->cfg.has_start && !tr->cfg.nstops && tr->dec.started && tr->time.raw < UINT32_MAX;
-    uint64_t least = known && most > tr->dec.outside ? most - tr->dec.outside : 0;
+    uint64_t least = 0;
+    if (known && most > tr->dec.outside)
+        least = most - tr->dec.outside;
     return MAX(MIN(agent, most), least);
 }
 
@@ -29,13 +31,17 @@ static void fill_spent(const struct sh4_trace *tr, struct trace_status *out)
              waited = MIN(tr->ran.waited_ns, free_ns);
     uint64_t cycles =
         tr->time.counter >= 0 ? tr->time.raw : (uint64_t)((double)free_ns * tr->cost.cycles_per_ns);
-    uint64_t waiting = free_ns ? (uint64_t)((double)cycles * (double)waited / (double)free_ns) : 0;
+    uint64_t waiting = 0;
+    if (free_ns)
+        waiting = (uint64_t)((double)cycles * (double)waited / (double)free_ns);
     uint64_t each = (uint64_t)MAX(tr->cost.full16[tr->cost.icache_enabled], 0) / 16,
              agent = (tr->ring.work + 8 * tr->sum.lost) * each / 8;
     if (tr->time.counter >= 0 && !cfg->has_start && !cfg->nstops && !tr->ran.was_inactive &&
         cfg->irq_filter == IRQ_FILTER_OFF) {
         uint64_t program = (tr->dec.c16[tr->time.counter] + 8) / 16;
-        agent = cycles > program + waiting ? cycles - program - waiting : 0;
+        agent = 0;
+        if (cycles > program + waiting)
+            agent = cycles - program - waiting;
     } else if (tr->plan.rom.nsites && !tr->rom.channel_taken) {
         return;
     } else if (cfg->irq_filter == IRQ_FILTER_OFF && !tr->ran.was_inactive) {

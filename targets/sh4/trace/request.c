@@ -13,7 +13,9 @@ enum { WAIT_LOOPS = 20000000 };
 
 const char *sh4_trace_filter_name(const struct trace_config *cfg)
 {
-    return cfg->shinobi_routine ? cfg->shinobi_routine : DEFAULT_SHINOBI;
+    if (cfg->shinobi_routine)
+        return cfg->shinobi_routine;
+    return DEFAULT_SHINOBI;
 }
 
 static int calls_struct(const struct trace_config *cfg, uint32_t *at, struct err *err)
@@ -112,7 +114,9 @@ static int plan_request(struct sh4_trace *tr, struct sh4_trace_request *rq, stru
 {
     struct sh4_trace_twin *twins = twins_of(tr->t);
     rq->twins = twins;
-    rq->ntwins = twins ? tr->t->code.nvbr_sites : 0;
+    rq->ntwins = 0;
+    if (twins)
+        rq->ntwins = tr->t->code.nvbr_sites;
     int ret;
     if (twins)
         ret = sh4_trace_plan(rq, &tr->plan, err);

@@ -38,7 +38,9 @@ int sh4_trace_salvage(struct sh4_trace *tr, struct err *err)
         ret = ran_cached(tr, &cached, err);
     if (ret == 0 && !REG_GET(ccr, SH4_CCR_OCE)) {
         /* what an event costs goes by it */
-        uint32_t as_it_ran = cached ? REG_MASK(SH4_CCR_ICE) : 0;
+        uint32_t as_it_ran = 0;
+        if (cached)
+            as_it_ran = REG_MASK(SH4_CCR_ICE);
         ret = sh4_trace_set_ccr(
             tr->t, ccr | as_it_ran | REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB), err);
         if (ret == 0)

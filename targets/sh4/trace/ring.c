@@ -43,7 +43,9 @@ static void decode_words(struct sh4_trace *tr, size_t n)
 void sh4_trace_decode_own(struct sh4_trace *tr, const uint32_t words[SH4_TRACE_LONG_WORDS])
 {
     memcpy(tr->ring.words, words, SH4_TRACE_LONG_WORDS * sizeof *words);
-    tr->dec.of_host = tr->rebased ? SH4_TRACE_OF_HOST_AGAIN : SH4_TRACE_OF_HOST;
+    tr->dec.of_host = SH4_TRACE_OF_HOST;
+    if (tr->rebased)
+        tr->dec.of_host = SH4_TRACE_OF_HOST_AGAIN;
     decode_words(tr, SH4_TRACE_LONG_WORDS);
     tr->dec.of_host = SH4_TRACE_OF_AGENT;
 }
@@ -65,7 +67,9 @@ static uint64_t work_of(const struct sh4_trace *tr, size_t n)
     uint64_t work = 0;
     for (size_t i = 0, len; i < n; i += len) {
         uint32_t number = tr->ring.words[i] & SH4_TRACE_NUMBER;
-        len = number >= SH4_TRACE_LONG ? SH4_TRACE_LONG_WORDS : 2;
+        len = 2;
+        if (number >= SH4_TRACE_LONG)
+            len = SH4_TRACE_LONG_WORDS;
         work += record_work(tr, number);
     }
     return work;

@@ -71,7 +71,9 @@ int sh4_trace_slots_found(struct sh4_trace *tr, struct err *err)
     for (unsigned i = 0; ret == 0 && i < SH4_TRACE_SLOTS; i++) {
         const uint32_t *w = words + i * SLOT / 4;
         bool left = w[0] == get32(jump, big) && w[1] == get32(jump + 4, big);
-        tr->slot_left[i] = left ? w[2] : 0;
+        tr->slot_left[i] = 0;
+        if (left)
+            tr->slot_left[i] = w[2];
         if (left)
             ret = keep_rest(tr, &tr->slot_left[i], err);
     }

@@ -31,7 +31,9 @@ static struct sh4_trace_stack *stack_of(struct sh4_trace_decoder *d, uint32_t sp
 
 static uint32_t sp_behind(const struct event *e)
 {
-    return e->flags & EVENT_SP_EXACT ? e->sp + (uint32_t)e->amount : e->sp;
+    if (e->flags & EVENT_SP_EXACT)
+        return e->sp + (uint32_t)e->amount;
+    return e->sp;
 }
 
 /* A task begins on this stack again. Of several that have had it since the last look, the one that
@@ -45,7 +47,9 @@ static void restart_stack(struct sh4_trace_stack *s)
         return;
     }
     bool last = s->to_come <= 1;
-    s->context = last ? s->next : 0;
+    s->context = 0;
+    if (last)
+        s->context = s->next;
     if (last)
         s->next = 0;
     s->to_come -= s->to_come > 0;

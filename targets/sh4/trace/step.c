@@ -24,7 +24,9 @@ static int holds_writes(struct sh4_trace *tr, uint32_t addr, struct err *err)
         ret = sh4_agent_write(t, ram + 4, 4, note, ARRAY_LEN(note), err);
     if (ret == 0) /* alone: a block may be cut in the middle */
         ret = sh4_agent_poke(t, ram, 4, SH4_TRACE_PROBE, err);
-    uint32_t other = (was & 0xFFFF) == SH4_TRACE_TRAP ? 0x0009 : SH4_TRACE_TRAP;
+    uint32_t other = SH4_TRACE_TRAP;
+    if ((was & 0xFFFF) == SH4_TRACE_TRAP)
+        other = 0x0009;
     if (ret == 0)
         ret = sh4_agent_poke(t, at, 2, other, err);
     if (ret == 0)

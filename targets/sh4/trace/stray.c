@@ -200,7 +200,9 @@ int sh4_trace_stray(struct sh4_trace *tr, struct err *err)
     if (sh4_trace_asks_at(tr, spc - 2)) {
         tr->dec.disturbed = SH4_TRACE_DISTURBED;
         ret = sh4_trace_overlays_changed(tr, err);
-        return ret < 0 ? ret : answer_agent(tr, SH4_TRACE_STRAY_HOST, err);
+        if (ret < 0)
+            return ret;
+        return answer_agent(tr, SH4_TRACE_STRAY_HOST, err);
     }
     c.at = (spc - 2) & SH4_PHYS;
     bool own = tr->request.translated ||

@@ -71,7 +71,9 @@ static void far_jump(struct build *b, uint32_t target)
 /* Goes to offset + Rn. The jump register is any other than Rn. */
 static void far_jump_rel(struct build *b, unsigned rn, uint32_t offset)
 {
-    unsigned t = rn == 0 ? 1 : 0;
+    unsigned t = 0;
+    if (rn == 0)
+        t = 1;
     push_reg(b, t);
     load_literal(b, t, offset);
     put_op(b, (uint16_t)(OP_ADD | t << 8 | rn << 4));
@@ -216,7 +218,9 @@ enum {
  * borrowed register the one below. */
 static void push_value(struct build *b, unsigned n)
 {
-    unsigned t = n == 0 ? 1 : 0;
+    unsigned t = 0;
+    if (n == 0)
+        t = 1;
     if (n == 15)
         put_op(b, (uint16_t)(OP_ADD_R15 | (-4 & 0xFF)));
     push_reg(b, t);
@@ -261,7 +265,9 @@ static uint32_t loaded_value(uint16_t lo, uint16_t hi, bool word, bool big)
 {
     if (word)
         return (uint32_t)(int32_t)(int16_t)lo;
-    return big ? (uint32_t)lo << 16 | hi : (uint32_t)hi << 16 | lo;
+    if (big)
+        return (uint32_t)lo << 16 | hi;
+    return (uint32_t)hi << 16 | lo;
 }
 
 /* MOV.W, MOV.L @(disp,PC) and MOVA. R15 is loaded in one go: while it held an address of code, an

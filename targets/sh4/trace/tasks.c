@@ -20,7 +20,9 @@ static void send_name(struct sh4_trace *tr, struct event *e, const char *name)
     uint64_t part[EVENT_TASK_NAME / 8];
     for (size_t len = strlen(name), at = 0; at < len; at += EVENT_TASK_NAME) {
         for (size_t i = 0; i < EVENT_TASK_NAME; i++) {
-            uint64_t byte = at + i < len ? (unsigned char)name[at + i] : 0;
+            uint64_t byte = 0;
+            if (at + i < len)
+                byte = (unsigned char)name[at + i];
             part[i / 8] = (i % 8 ? part[i / 8] : 0) | byte << (i % 8 * 8);
         }
         e->vector++;
