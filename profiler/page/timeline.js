@@ -357,7 +357,7 @@ export class Timeline {
     /** @param {Span} s @param {number} h */
     upright(s, h) {
         const g = /** @type {CanvasRenderingContext2D} */ (this.g), look = /** @type {ReturnType<typeof colours>} */ (this.colour), x = this.x(s.from);
-        if (x < 0 || x > this.wide)
+        if (x < -1 || x > this.wide + 1) // one at the edge may be beyond it by rounding
             return;
         const at = Math.min(Math.max(x, 1), this.wide - 2), sign = s.name === 'start' ? '\u25B6' : s.name === 'stop' ? '\u25A0' : '\u2691';
         this.drawn.push({ span: s, x: at - 4, w: 9, y: 0, h });
