@@ -109,7 +109,7 @@ class Prof(Folder):
         self.assertEqual([(a["function"], a["far_off"]) for a in d["Factorial"]["callers"]], [("CallHard", True), ("CallEasy", True)])
         self.assertFalse(any(a["far_off"] for a in d["Round"]["callers"] + d["RoundEnds"]["callers"]))
         text = self.report("callers", "--gprof", "--function", "Factorial")
-        self.assertRegex(text, r"\n +80143 +0 \* 148\.5k +0 +100/200 +CallHard \[\d\]\n +80143 +0 \* +11800 +0 +100/200 +CallEasy \[\d\]\n\[\d\] +96\.9")
+        self.assertRegex(text, r"\n +80243 +0 \* 148\.6k +0 +100/200 +CallHard \[\d\]\n +80243 +0 \* +11900 +0 +100/200 +CallEasy \[\d\]\n\[\d\] +96\.9")
         self.assertNotIn("\n[1]", text)
         self.assertIn("4 more not shown", self.report("callers", "--gprof", "--limit", "2"))
         self.assertIn("<1> as a whole", self.report("parser", "--gprof"))
@@ -131,7 +131,7 @@ class Prof(Folder):
                     self.assertNotIn("calls", f)
             else:
                 self.assertEqual({f["name"]: f["calls"] for f in d["functions"]}, {f["name"]: f["hits"] for f in whole["functions"] if f[key] or f["hits"]})
-        self.assertRegex(self.report("callers", "--prof"), r"\n +C1% +cum +C1 +calls +C1/call +function\n +96\.9 +160\.3k +160\.3k +200 +801\.4 +Factorial\n")
+        self.assertRegex(self.report("callers", "--prof"), r"\n +C1% +cum +C1 +calls +C1/call +function\n +96\.9 +160\.5k +160\.5k +200 +802\.4 +Factorial\n")
         self.assertRegex(self.report("samples", "--prof"), r"hits% +cum +seconds +calls +ms/call +function\n +[\d.]+ +0\.\d{3} +0\.\d{3} +- +- +GetLastNode\n")
         self.assertIn("more not shown", self.report("callers", "--prof", "--limit", "1"))
 
