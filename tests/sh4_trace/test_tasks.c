@@ -407,43 +407,54 @@ static unsigned waiting_in_agent(struct board *b)
     return n;
 }
 
+/* One run of the program, which is over after a few sessions: number k of them is ended, or lost,
+ * at moments of its own. Returns how often a task waited there behind a session. */
+static unsigned preempted_in_sessions(bool lost, unsigned k)
+{
+    enum { ARMED = 3, EACH_NS = 30000, MORE_NS = 13000 };
+    static struct board b;
+    static struct asm_prog prog;
+    char src[sizeof preemptive + 200];
+    struct trace_config cfg = { .counter = { 0x23, 0x13 } };
+    unsigned waiting = 0;
+    snprintf(src, sizeof src, preemptive, 0x0C0C0000, 0x0C0C0000 - 1024, 0x0C0C0000 - 2048);
+    board_open(&b, &prog, "", src);
+    name_data(&b);
+    for (unsigned i = 0; i < ARMED; i++) {
+        /* Other places are patched, so that other stubs stand where the tasks wait. */
+        cfg.no_patch[0] = (struct trace_range){ asm_label(b.prog, "pause"),
+                                                asm_label(b.prog, i % 4 < 2 ? "wa" : "ta") };
+        cfg.nno_patch = i % 2;
+        board_arm(&b, &cfg);
+        board_resume(&b);
+        board_for(&b, EACH_NS + (uint64_t)k * MORE_NS);
+        if (lost)
+            assert_int_equal(b.t->ops->attach(b.t, NULL), 0);
+        else
+            board_disarm(&b);
+        board_halt(&b);
+        waiting += waiting_in_agent(&b);
+    }
+    board_arm(&b, &cfg);
+    board_run(&b, "m_end", 8000000000);
+    board_disarm(&b);
+    board_close(&b);
+    return waiting;
+}
+
 /* Tasks that were interrupted under an earlier trace have its slots in their saved SPC: they go on
  * from there whatever was armed since, also if the earlier session never ended its trace. */
 static void tasks__preempted_under_an_earlier_trace__go_on_under_the_next(void **state)
 {
-    enum { ARMED = 16, EACH_NS = 150000 };
+    enum { RUNS = 8, LEAST = 3 };
     (void)state;
     for (int lost = 0; lost < 2; lost++) {
-        static struct board b;
-        static struct asm_prog prog;
-        char src[sizeof preemptive + 200];
-        snprintf(src, sizeof src, preemptive, 0x0C0C0000, 0x0C0C0000 - 1024, 0x0C0C0000 - 2048);
-        board_open(&b, &prog, "", src);
-        name_data(&b);
-        struct trace_config cfg = { .counter = { 0x23, 0x13 } };
         unsigned waiting = 0;
-        for (int i = 0; i < ARMED; i++) {
-            /* Other places are patched, so that other stubs stand where the tasks wait. */
-            cfg.no_patch[0] = (struct trace_range){ asm_label(b.prog, "pause"),
-                                                    asm_label(b.prog, i % 4 < 2 ? "wa" : "ta") };
-            cfg.nno_patch = i % 2;
-            board_arm(&b, &cfg);
-            board_resume(&b);
-            board_for(&b, EACH_NS);
-            if (lost)
-                assert_int_equal(b.t->ops->attach(b.t, NULL), 0);
-            else
-                board_disarm(&b);
-            board_halt(&b);
-            waiting += waiting_in_agent(&b);
-        }
-        board_arm(&b, &cfg);
-        board_run(&b, "m_end", 8000000000);
+        for (unsigned k = 0; k < RUNS; k++)
+            waiting += preempted_in_sessions(lost, k);
         print_message("  %s: %u times a task waited there\n", lost ? "sessions lost" : "ended",
                       waiting);
-        assert_true(waiting >= 10);
-        board_disarm(&b);
-        board_close(&b);
+        assert_true(waiting >= LEAST);
     }
 }
 
