@@ -241,6 +241,16 @@ static void tell_changes(struct sh4_trace *tr, const bool *was)
             tell_overlay(tr, k, true);
 }
 
+/* What was found to be there next is there now. */
+static void take_next(struct sh4_trace *tr)
+{
+    struct sh4_trace_overlays *o = &tr->overlays;
+    bool *was = o->here;
+    o->here = o->next;
+    o->next = was;
+    tell_changes(tr, was);
+}
+
 void sh4_trace_tell_overlays(struct sh4_trace *tr)
 {
     for (size_t k = 0; tr->overlays.here && k < tr->cfg.image->nsections; k++)
@@ -271,10 +281,7 @@ int sh4_trace_overlays_changed(struct sh4_trace *tr, struct err *err)
             return put_new_code(tr, err);
         return MIN(ret, 0);
     }
-    bool *was = o->here;
-    o->here = o->next;
-    o->next = was;
-    tell_changes(tr, was);
+    take_next(tr);
     return put_new_code(tr, err);
 }
 
@@ -292,10 +299,7 @@ int sh4_trace_overlays_missed(struct sh4_trace *tr, struct err *err)
         return ret;
     word = 0;
     memset(o->next, 0, tr->cfg.image->nsections * sizeof *o->next);
-    bool *was = o->here;
-    o->here = o->next;
-    o->next = was;
-    tell_changes(tr, was);
+    take_next(tr);
     o->missed = true;
     return sh4_trace_put(tr, at, &word, 1, err);
 }
@@ -428,7 +432,8 @@ bool sh4_trace_asks_at(const struct sh4_trace *tr, uint32_t pc)
 
 int sh4_trace_overlays_ask(struct sh4_trace *tr, struct err *err)
 {
-    uint32_t stub = asking_stub(tr), words[] = { stub ? stub + 2 : 0, 0 };
-    return sh4_trace_put(tr, sh4_trace_blob.rom + 4 * SH4_TRACE_R_ASKS, words, ARRAY_LEN(words),
-                         err);
+    uint32_t stub = asking_stub(tr), spc = stub + 2;
+    if (!stub) /* the agent begins with none */
+        return 0;
+    return sh4_trace_put(tr, sh4_trace_blob.rom + 4 * SH4_TRACE_R_ASKS, &spc, 1, err);
 }
