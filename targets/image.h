@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probe/base/range.h"
+
 struct image_section {
     const char *name;
     uint64_t addr;       /* run-time address */
@@ -27,12 +29,12 @@ struct image_overlay_function {
     size_t overlay; /* 1 + the index of its section */
 };
 
-/* All pointers are borrowed from whoever loaded the ELF, and valid as long as that object is open.
- */
 /* A part of a function that is measured by itself. */
 struct image_block {
     uint64_t low, high; /* [low, high), within one function */
 };
+/* All pointers are borrowed from whoever loaded the ELF, and valid as long as that object is open.
+ */
 struct image {
     const char *path;
     bool big_endian;
@@ -63,6 +65,21 @@ struct image {
                    uint64_t *bytes);
     const void *priv;
 };
+
+/* image_block_at - the block that addr is in; NULL: none. O(log n).
+ * block   n of them, as in an image
+ * mask    of the bits of addresses that are compared: aliases differ in others */
+static inline const struct image_block *image_block_at(const struct image_block *block, size_t n,
+                                                       uint64_t addr, uint64_t mask)
+{
+    size_t low = PARTITION_POINT(n, i, (block[i].low & mask) <= (addr & mask));
+    if (!low)
+        return NULL;
+    const struct image_block *b = &block[low - 1];
+    if ((addr & mask) - (b->low & mask) < b->high - b->low)
+        return b;
+    return NULL;
+}
 
 /* image_load_addr - where section k is loaded. */
 static inline uint64_t image_load_addr(const struct image *im, size_t k)

@@ -66,13 +66,9 @@ bool flow_same_function(const struct s12z_flow *f, uint32_t a, uint32_t b)
     return function_at(f, a) == function_at(f, b);
 }
 
-/* The block that pc is in; NULL: none. */
 static const struct image_block *block_at(const struct s12z_flow *f, uint32_t pc)
 {
-    size_t low = PARTITION_POINT(f->nblocks, i, f->blocks[i].low <= pc);
-    if (low && pc < f->blocks[low - 1].high)
-        return &f->blocks[low - 1];
-    return NULL;
+    return image_block_at(f->blocks, f->nblocks, pc, UINT64_MAX);
 }
 
 bool flow_to_another_function(const struct s12z_flow *f, uint32_t from, uint32_t to)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "probe/base/array.h"
 #include "probe/base/choice.h"
-#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/sh4/code/walk.h"
 #include "targets/sh4/isa/isa.h"
@@ -55,16 +55,9 @@ static int check_borders(const struct sh4_sites *s, const struct image *im, stru
 
 /* ---- ways ---- */
 
-/* Index + 1 of the block that addr (any alias) is in; 0: none. */
-static size_t block_at(const struct image *im, uint32_t addr)
+static const struct image_block *block_at(const struct image *im, uint32_t addr)
 {
-    uint32_t phys = addr & SH4_PHYS;
-    size_t low = PARTITION_POINT(im->nblocks, i, ((uint32_t)im->blocks[i].low & SH4_PHYS) <= phys);
-    if (!low)
-        return 0;
-    const struct image_block *b = &im->blocks[low - 1];
-    bool within = phys - ((uint32_t)b->low & SH4_PHYS) < b->high - b->low;
-    return number_if(within, low);
+    return image_block_at(im->blocks, im->nblocks, addr, SH4_PHYS);
 }
 
 static void keep_way(struct crossing_search *c, uint32_t from, uint32_t to)
@@ -72,16 +65,10 @@ static void keep_way(struct crossing_search *c, uint32_t from, uint32_t to)
     struct walk_at at;
     if (block_at(c->im, from) == block_at(c->im, to) || !walk_find(c->sites->walk, to, &at))
         return;
-    if (c->out->n == c->room) {
-        size_t room = EITHER(2 * c->room, 64);
-        uint32_t *more = realloc(c->out->at, room * sizeof *more);
-        c->nomem |= !more;
-        if (!more)
-            return;
-        c->out->at = more;
-        c->room = room;
-    }
-    c->out->at[c->out->n++] = walk_address(&at);
+    if (array_room(&c->out->at, c->out->n, &c->room, sizeof *c->out->at))
+        c->out->at[c->out->n++] = walk_address(&at);
+    else
+        c->nomem = true;
 }
 
 /* Behind a call the program goes on by a return, and from a jump out of its function elsewhere:
