@@ -158,7 +158,7 @@ static void stubs__sites_from_random_states__do_what_the_original_does(void **st
                 s.target = CODE + 0x104 + 2 * 0x123;
                 struct sh4_stub st;
                 char what[64];
-                if (sh4_stub_site(&s, false, &st, NULL) < 0) {
+                if (sh4_stub_site(NULL, &s, false, &st, NULL) < 0) {
                     assert_true(sh4_reg_use(s.slot).writes >> s.reg & 1);
                     continue;
                 }

@@ -50,10 +50,8 @@ bool sh4_place_of(const struct sh4_trace_request *rq, struct sh4_site *s, struct
         s->why = SH4_UNTRACED_MMU;
     else if (sr && s->stepped)
         s->why = SH4_UNTRACED_ROM;
-    else if (!sr && !s->stepped && sh4_stub_site(s, rq->big, &out->stub, NULL) < 0)
+    else if (!sr && !s->stepped && sh4_stub_site(rq->sites, s, rq->big, &out->stub, NULL) < 0)
         s->why = SH4_UNTRACED_STUB;
-    else if (!sr && !s->stepped)
-        sh4_stub_site_time(rq->sites, s, rq->big, &out->stub);
     return s->why == SH4_TRACED;
 }
 

@@ -131,7 +131,28 @@ static int put_relative(const struct sh4_site *s, struct build *b, struct err *e
     return 0;
 }
 
-int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, struct err *err)
+/* Part of a stub, as it runs. */
+static void add_code(const struct build *b, size_t from, size_t to, struct sh4_way *w)
+{
+    for (size_t i = from; i < to; i++)
+        sh4_way_add(w, b->code[i], (b->code[i] & 0xF0FF) == OP_JMP || b->code[i] == OP_RTS);
+}
+
+static int site_cycles(const struct sh4_sites *s, const struct sh4_site *site,
+                       const struct build *b)
+{
+    struct sh4_way original = { .n = 0 }, stub = { .n = 0 };
+    uint32_t to = 0;
+    if (site->has_target)
+        to = site->target;
+    sh4_way_add(&original, site->opcode, true);
+    sh4_way_add(&original, site->slot, false);
+    add_code(b, 0, b->n, &stub);
+    return sh4_stub_time(s, site->addr, &original, &stub, to);
+}
+
+int sh4_stub_site(const struct sh4_sites *sites, const struct sh4_site *s, bool big,
+                  struct sh4_stub *out, struct err *err)
 {
     struct build b = { 0 };
     struct sh4_stub stub = { .set_pr = s->kind == SH4_SITE_JSR || s->kind == SH4_SITE_BSR ||
@@ -158,7 +179,6 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
     case SH4_SITE_BRAF:
         ret = put_relative(s, &b, err);
         stub.extra_insns = (int8_t)(b.n - 2);
-        stub.extra_cycles = (int8_t)(b.n - 1);
         break;
     default:
         return err_set(err, ERR_UNSUPPORTED, "", "0x%08x: %s is not executed elsewhere", s->addr,
@@ -166,30 +186,12 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
     }
     if (ret < 0)
         return ret;
+    if (sites)
+        stub.extra_cycles = (int8_t)site_cycles(sites, s, &b);
     tell_memory(&b, s->addr, true, &stub);
     finish_stub(&b, big, &stub);
     *out = stub;
     return 0;
-}
-
-void sh4_stub_site_time(const struct sh4_sites *s, const struct sh4_site *site, bool big,
-                        struct sh4_stub *stub)
-{
-    struct sh4_way original = { .n = 0 }, instead = { .n = 0 };
-    bool leaves = false;
-    sh4_way_add(&original, site->opcode, true);
-    sh4_way_add(&original, site->slot, false);
-    for (size_t i = 0; !leaves && i + 4 <= stub->len; i += 2) {
-        uint16_t op = get16(stub->bytes + i, big);
-        leaves = (op & 0xF0FF) == OP_JMP || op == OP_RTS;
-        sh4_way_add(&instead, op, leaves);
-        if (leaves)
-            sh4_way_add(&instead, get16(stub->bytes + i + 2, big), false);
-    }
-    uint32_t to = 0;
-    if (site->has_target)
-        to = site->target;
-    stub->extra_cycles = (int8_t)sh4_stub_time(s, site->addr, &original, &instead, to);
 }
 
 bool sh4_slot_adds(uint16_t slot, int32_t *by)
@@ -368,12 +370,6 @@ static int point_branch(const struct sh4_sites *s, const struct sh4_flow *f, uin
     return put_relative(&braf, b, err);
 }
 
-static void add_code(const struct build *b, size_t from, size_t to, struct sh4_way *w)
-{
-    for (size_t i = from; i < to; i++)
-        sh4_way_add(w, b->code[i], (b->code[i] & 0xF0FF) == OP_JMP);
-}
-
 /* A branch, taken or not, and its stub. */
 static int branch_cycles(const struct sh4_sites *s, const struct sh4_flow *f, uint32_t addr,
                          bool taken, const struct build *b)
@@ -423,7 +419,7 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
         return ret;
     sh4_sites_opcode(s, addr, &op);
     if (site && site->kind < SH4_SITE_RTE)
-        return sh4_stub_site(site, big, out, err);
+        return sh4_stub_site(s, site, big, out, err);
     ret = refuse_insn(op, addr, err);
     if (ret < 0)
         return ret;

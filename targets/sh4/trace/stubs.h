@@ -36,15 +36,12 @@ struct sh4_stub {
 };
 
 /* sh4_stub_site - stub of a call, return or jump site
+ * s     the program, for how long it takes among the code around it; NULL: extra_cycles stays 0
  * site  one of SH4_SITE_JSR .. SH4_SITE_BRAF
  * out   filled on success
  * Returns 0; -ERR_UNSUPPORTED with the reason for what cannot run elsewhere. */
-int sh4_stub_site(const struct sh4_site *site, bool big, struct sh4_stub *out, struct err *err);
-
-/* sh4_stub_site_time - how much longer the stub of a site takes, by the code around it:
- * extra_cycles s   the program, of which site is */
-void sh4_stub_site_time(const struct sh4_sites *s, const struct sh4_site *site, bool big,
-                        struct sh4_stub *stub);
+int sh4_stub_site(const struct sh4_sites *s, const struct sh4_site *site, bool big,
+                  struct sh4_stub *out, struct err *err);
 
 /* sh4_slot_adds - what a delay slot adds to the stack pointer
  * by   the constant that it adds, which may be 0; 0 where it adds none
