@@ -32,12 +32,13 @@ int64_t serve_wall_ms(void)
 
 /* ---- folds ---- */
 
-static void fold_feed(struct serve *s, uint64_t now_ns)
+static void fold_feed(struct serve *s, uint64_t now_ns, bool settled)
 {
     struct feed_source from = { 0 };
     struct feed_moment now = { .ns = now_ns, .wall_ms = serve_wall_ms() };
     s->folded_ns = now_ns;
     s->cfg.source.look(s->cfg.source.ctx, s->feed, &from, &now);
+    from.settled = settled;
     feed_fold(s->feed, &from, &now, NULL); /* without memory the state is the last one still */
 }
 
@@ -65,7 +66,7 @@ static uint64_t cpu_ns(void)
 static void fold_and_encode(struct serve *s, uint64_t now_ns)
 {
     uint64_t began = cpu_ns();
-    fold_feed(s, now_ns);
+    fold_feed(s, now_ns, false);
     readers_serve(http_api_readers(s->api), now_ns);
     feed_took(s->feed, cpu_ns() - began);
 }
@@ -110,7 +111,7 @@ void serve_now(struct serve *s)
 {
     if (!s->started)
         return;
-    fold_feed(s, uv_hrtime());
+    fold_feed(s, uv_hrtime(), true);
     http_api_serve(s->api);
     schedule_turn(s, uv_hrtime());
 }
@@ -132,7 +133,7 @@ static void fold_if_due(void *ctx)
     if (now - s->folded_ns < MAX(feed_pause_ns(s->feed), READER_LEAST_MS * ms_ns))
         return;
     uint64_t began = cpu_ns();
-    fold_feed(s, now);
+    fold_feed(s, now, false);
     feed_took(s->feed, cpu_ns() - began);
 }
 

@@ -80,6 +80,7 @@ struct feed_source {
      * profile that was read are in it already */
     const struct marks_matcher *marks;
     const struct stretches *stretches; /* between its losses; NULL: nobody keeps them */
+    bool settled; /* intervals of shares are found anew, however young: no state may follow */
     bool samples; /* a profile of samples, even if none was met yet (capture.sampling) */
     /* grows whenever any of the above has changed, as capture.seen does; with the number of the
      * last fold the pass over the tree is left out. 0: always look */

@@ -72,7 +72,7 @@ void losses_fold(struct feed *f, const struct feed_source *from)
 {
     uint64_t lost = 0, lost_c1 = 0;
     if (!from->tree || !from->stretches || f->totals.samples || !f->halves_due ||
-        (f->halves_ns && f->now.ns - f->halves_ns < every_ns))
+        (!from->settled && f->halves_ns && f->now.ns - f->halves_ns < every_ns))
         return;
     for (unsigned k = 0; k < EVENT_NCAUSES; k++) {
         const struct calltree_loss *x = &f->stats.loss[k];

@@ -105,7 +105,7 @@ class Follower:
         for n in f.get("names", []):
             self.names[n[0]] = n
         for row in f.get("f", []):
-            self.functions[row[0]] = [int(v) for v in row]
+            self.functions[row[0]] = [int(v) for v in row[:11]] + row[11:]
         for row in f.get("h", []):
             self.handlers[row[0]] = [int(v) for v in row]
         for i in f.get("gone", []):
@@ -136,6 +136,10 @@ class Follower:
 
     def spreads(self):
         return {self.function_key(i): r[8:10] for i, r in self.functions.items() if any(r[1:6])}
+
+    def halves(self):
+        """Of the shares of hits and of counter 1, +- what losses may have changed; none where nothing was lost."""
+        return {self.function_key(i): r[11:13] or [None, None] for i, r in self.functions.items() if any(r[1:6])}
 
     def path(self, i):
         parent, function = self.nodes[i][:2]
@@ -196,3 +200,9 @@ def compare(case, reader, d):
         if f.get("c1_spread") is not None and any(f[k] for k in COUNTS):
             spread = reader.spreads()[(f["name"], f["low"], f["high"], f["file"])]
             case.assertEqual(spread, [f["c1_spread"], f["c1_children_spread"]], f["name"])
+    halves = reader.halves()
+    for f in d["functions"]:
+        if any(f[k] for k in COUNTS):
+            for got, k in zip(halves[(f["name"], f["low"], f["high"], f["file"])], ("hits_share_half", "c1_share_half")):
+                case.assertEqual(got is None, f.get(k) is None, (f["name"], k))
+                case.assertAlmostEqual(got or 0, f.get(k) or 0, 9, (f["name"], k))

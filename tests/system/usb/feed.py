@@ -44,7 +44,7 @@ def main():
             away = dict(states[0].state["target"])
             tell(rig, "plug")
             wait_for(lines, "is back", DEADLINE_S)
-            while (readers[0].state["target"]["state"] == "away" or readers[1].resumed < CUTS) and time.monotonic() < until:
+            while (readers[0].state["target"]["state"] == "away" or readers[1].resumed < CUTS) and not any(r.failure for r in readers) and time.monotonic() < until:
                 time.sleep(0.02)
             time.sleep(0.5)
             p.send_signal(signal.SIGINT)
