@@ -1,7 +1,9 @@
-/* A board's time passes while the host clocks its wires or lets time pass. A host that only asks
- * for the time, again and again, would wait for ever. So after very many questions in a row asking
- * takes time, too, as on a real host. (Decoding what a full capture holds asks some ten thousand
- * times, and that must not count.) */
+/* How a simulated board serves a host that only polls its clock. A board's time passes while the
+ * host clocks its wires or waits. A host that does neither, and asks for the time until a deadline
+ * has come, would therefore wait for ever. So after SIM_FREE_QUESTIONS questions in a row each
+ * further one takes a microsecond of the board's time, as it would take time on a real host. The
+ * limit is high because decoding a full capture asks some ten thousand times in a row, and must not
+ * change the board's time. */
 #ifndef TARGETS_SIM_PATIENCE_H
 #define TARGETS_SIM_PATIENCE_H
 
@@ -9,14 +11,14 @@
 
 enum { SIM_FREE_QUESTIONS = 1 << 18, SIM_QUESTION_NS = 1000 };
 
-/* All zero to begin with. */
+/* Questions for the time that came in a row. It begins as all zeros. */
 struct sim_patience {
-    uint64_t at_ns; /* the time of the last answer */
-    unsigned asked; /* times in a row that it was this one */
+    uint64_t at_ns; /* the answer to the last question */
+    unsigned asked; /* how many questions in a row had that answer */
 };
 
-/* sim_question_ns - the time is asked for, and is now_ns. Returns how much of it the board lets
- * pass before it answers. */
+/* sim_question_ns - counts one question for the time, which is now_ns. Returns the nanoseconds that
+ * the board has to let pass before it answers: 0, or SIM_QUESTION_NS. */
 static inline uint64_t sim_question_ns(struct sim_patience *p, uint64_t now_ns)
 {
     p->asked = now_ns == p->at_ns ? p->asked + 1 : 0;
