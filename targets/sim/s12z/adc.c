@@ -1,7 +1,7 @@
-/* Converter (ADC with lists): runs the command list in memory, one conversion after another, writes
- * results to the result list, raises conversion and end-of-list flags. Restart and trigger come
- * from software. Bits: the vendor's header; behaviour, command layout and times from memory
- * (docs/unverified.md). */
+/* ADC with lists: it reads the command list in memory, does one conversion after another, writes
+ * the results to the result list, and raises conversion and end-of-list flags. Only software
+ * restarts and triggers it. Source of the bits: HDR. Behaviour, layout of commands and times are
+ * remembered, not read (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,11 +55,12 @@ enum { CMD_NORMAL, CMD_END_OF_SEQUENCE, CMD_END_OF_LIST_GO_ON, CMD_END_OF_LIST }
 struct s12z_adc {
     struct s12z_board *board;
     uint16_t base;
-    unsigned vector; /* conversion complete; abort and error are the two below */
+    unsigned vector; /* that of "conversion complete"; abort and error are the two below */
     struct gate clock;
     uint8_t reg[SIZE];
-    bool restarted;   /* waits for a trigger */
-    uint64_t done_at; /* of the conversion under way, in the clock's time; UINT64_MAX: none */
+    bool restarted; /* it waits for a trigger */
+    /* The end of the conversion under way, in the clock's time; UINT64_MAX: there is none. */
+    uint64_t done_at;
 };
 
 static void update_lines(struct s12z_adc *a)
@@ -89,7 +90,7 @@ static void end_illegal_access(struct s12z_adc *a)
     a->done_at = UINT64_MAX;
 }
 
-/* Fetches the command at the index; false after an illegal access. */
+/* Fetches the command at the index. False: the access was illegal. */
 static bool fetch_command(struct s12z_adc *a)
 {
     uint32_t v, at = read_pointer(&a->reg[CBP]) + list_offset(a) + 4u * (a->reg[CIDX] & 0x3F);
@@ -107,7 +108,8 @@ static unsigned resolution_bits(const struct s12z_adc *a)
     return 8 + ((a->reg[FMT] & 7u) < 4 ? a->reg[FMT] & 6u : 4);
 }
 
-/* Sample 4 to 24 cycles of the ADC clock, then 15, 17 or 19 for 8, 10 or 12 bits. */
+/* Core cycles of a conversion: the sample takes 4 to 24 cycles of the ADC clock, the rest 15, 17 or
+ * 19 for 8, 10 or 12 bits. */
 static uint64_t conversion_cycles(const struct s12z_adc *a)
 {
     unsigned sample = a->reg[CMD + 2] >> 3, n = 4 + MIN(sample, 20) + 7 + resolution_bits(a);
@@ -120,8 +122,8 @@ static void begin_conversion(struct s12z_adc *a)
         a->done_at = a->clock.last - a->clock.off + conversion_cycles(a);
 }
 
-/* What the pin shows: a triangle from 0 to full scale and back in (channel + 1) ms of 100 M core
- * cycles. */
+/* The voltage at the pin: a triangle from 0 to full scale and back. It takes 100,000 core cycles
+ * for channel 0 (1 ms at 100 MHz), and so much more for each further channel. */
 static uint32_t sample_input(const struct s12z_adc *a)
 {
     uint64_t half = 50000u * ((a->reg[CMD + 1] & 0x3Fu) + 1), t = a->board->cpu.cycles % (2 * half);
@@ -150,7 +152,7 @@ static void end_of_list(struct s12z_adc *a)
     a->reg[CIDX] = a->reg[RIDX] = 0;
 }
 
-/* What follows a conversion is said by its own command. */
+/* The command of a conversion also says what follows it. */
 static void finish_conversion(struct s12z_adc *a)
 {
     a->done_at = UINT64_MAX;
@@ -166,7 +168,7 @@ static void finish_conversion(struct s12z_adc *a)
         end_of_list(a);
         begin_conversion(a);
         break;
-    case CMD_END_OF_LIST: /* in trigger mode a trigger alone starts again */
+    case CMD_END_OF_LIST: /* in trigger mode only a trigger starts the list again */
         end_of_list(a);
         a->restarted = a->reg[CTL0] & 1;
         break;
@@ -195,7 +197,7 @@ static uint64_t next_moment(void *ctx)
 
 static void write_flow(struct s12z_adc *a, uint8_t v)
 {
-    /* ACC_CFG: the register is not for software */
+    /* ACC_CFG: the register is not accessible to software. */
     if (!(a->reg[CTL0] & CTL0_EN) || !(a->reg[CTL0] & 0x08))
         return;
     if (v & FLW_SEQA) {

@@ -1,4 +1,4 @@
-/* Background debug controller: what the commands do. */
+/* Background debug controller: what the commands do. Source: ZVHL p.143-208; ZVM p.151-166. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +10,11 @@ enum {
     FILLER = 0xEE,
     ERASE_MS = 100,
     SWITCH_CYCLES = 150,
-    PATIENCE = 512 /* core clocks an access waits for the bus */
+    PATIENCE = 512 /* core clocks that an access waits for a free bus cycle */
 };
 
-/* Register numbers of READ_Rn and WRITE_Rn; 12 is CCR. Source: ZVM p.165, GDB s12z-tdep.c. */
+/* Register numbers of READ_Rn and WRITE_Rn; number 12 is CCR. Source: ZVM p.165; GDB,
+ * gdb/s12z-tdep.c. */
 static const uint8_t registers[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6,
                                      S12Z_D7, S12Z_X,  S12Z_Y,  S12Z_S,  S12Z_P,  S12Z_CCW };
 
@@ -33,7 +34,7 @@ static uint32_t get_argument(const struct s12z_bdc *b, unsigned at, unsigned byt
 
 /* ---- memory ---- */
 
-/* Flash and EEPROM that are busy with a command are an illegal access (ZVM p.127). */
+/* An access to flash or EEPROM that is busy with a command counts as illegal (ZVM p.127). */
 static void memory_failed(struct s12z_bdc *b, enum bus_result r, bool write)
 {
     if (r == BUS_OK)
@@ -46,7 +47,8 @@ static void memory_failed(struct s12z_bdc *b, enum bus_result r, bool write)
     b->sequence_broken = true;
 }
 
-/* Longs lie on multiples of four, words stay inside four bytes. */
+/* Long accesses are aligned to four bytes, and words are moved to stay inside of four bytes.
+ * Source: ZVHL p.163. */
 static uint32_t aligned_address(uint32_t addr, unsigned bytes)
 {
     if (bytes == 4)
@@ -56,9 +58,9 @@ static uint32_t aligned_address(uint32_t addr, unsigned bytes)
     return addr;
 }
 
-/* Whether the instruction leaves the BDC a bus cycle: the code it is made of is fetched four bytes
- * a core clock, each memory operand takes one more, a change of flow fetches again. An assumption,
- * like the cycles themselves. */
+/* Does the instruction at pc leave the BDC a free bus cycle? Assumed, like the cycles themselves:
+ * code is fetched at four bytes a core clock, a memory operand takes one more, and a change of flow
+ * fetches again. */
 static bool leaves_cycle(struct s12z_bdc *b, uint32_t pc)
 {
     uint8_t code[S12Z_MAX_LENGTH];
@@ -79,8 +81,9 @@ static bool leaves_cycle(struct s12z_bdc *b, uint32_t pc)
     return quarters < 4 * s12z_cycles(&i);
 }
 
-/* With ACK on and STEAL off an access waits until the program leaves a bus cycle, and not for ever;
- * else it takes one. */
+/* Waits for a bus cycle. With ACK on and STEAL off that is one which the program leaves free;
+ * false: there was none in PATIENCE core clocks. Otherwise the access takes a cycle from the
+ * program. */
 static bool get_bus(struct s12z_bdc *b)
 {
     struct s12z_cpu *c = bdc_cpu(b);
@@ -130,8 +133,8 @@ static void act_on_memory(struct s12z_bdc *b, uint8_t base, unsigned bytes)
 
 static bool of_family(uint8_t opcode, uint8_t base) { return (opcode & 0xF2) == (base & 0xF2); }
 
-/* DUMP_MEM, FILL_MEM and READ_SAME go on where their first command began; NOP may stand between,
- * and SYNC. For READ_SAME the manual says so (ZVM p.166), for the others the same is assumed. */
+/* DUMP_MEM, FILL_MEM and READ_SAME go on where READ_MEM or WRITE_MEM began. NOP and SYNC may stand
+ * between. The manual says so of READ_SAME (ZVM p.166); of the others it is assumed. */
 static bool in_sequence(const struct s12z_bdc *b, uint8_t base)
 {
     uint8_t first = BDC_READ_MEM;
@@ -173,7 +176,7 @@ static void act_background(struct s12z_bdc *b)
         return;
     c->halt_request = c->attention = true;
     if (c->state == CPU_WAIT || c->state == CPU_STOP) {
-        b->halt_pending = true; /* until the CPU leaves by itself */
+        b->halt_pending = true; /* until WAI or STOP ends by itself */
         c->halt_request = false;
         if (c->state == CPU_WAIT)
             b->csr |= CSR_NORESP;
@@ -193,7 +196,8 @@ static void act_step(struct s12z_bdc *b)
 {
     cpu_step(bdc_cpu(b));
     bdc_cpu(b)->halt_request = bdc_cpu(b)->swi_request =
-        false; /* breakpoints do not count during STEP1 */
+        /* Breakpoints do not count during STEP1. */
+        false;
     if (bdc_cpu(b)->state == CPU_WAIT || bdc_cpu(b)->state == CPU_STOP)
         b->step_waits = b->halt_pending = true;
 }
@@ -211,7 +215,7 @@ static void sync_pc(struct s12z_bdc *b)
 
 static void write_csr(struct s12z_bdc *b, uint16_t v)
 {
-    /* OVRUN is SYNC's, WAIT stays while it is true */
+    /* Only SYNC clears OVRUN, and WAIT stays while the CPU waits. */
     unsigned keep = CSR_OVRUN | bits_if(bdc_cpu(b)->state == CPU_WAIT, CSR_WAIT);
     b->csr = (uint16_t)((b->csr & 0xFF & ~(v & 0xFF & ~keep)) | (v & CSR_CONTROL));
     bdc_cpu(b)->enbdc = b->csr & CSR_ENBDC;
@@ -228,7 +232,9 @@ static void erase_flash(struct s12z_bdc *b)
         now - b->erase_armed_at < bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES)) {
         b->erase_armed = false;
         if (b->board->bus_hz != b->board->opt.bus_hz)
-            return; /* needs the bus clock of after reset; here nothing is erased else */
+            /* The command needs the bus clock that reset sets (ZVM p.163). Nothing is erased at
+             * another one. */
+            return;
         b->erase_done_at = bdc_cpu(b)->cycles + board_ns_to_cycles(b->board, ERASE_MS * 1000000ull);
         bus_flash_busy(&b->board->bus, true);
         b->board->eeprom_busy = true;
@@ -256,7 +262,7 @@ static void erase_advance(void *ctx, uint64_t now)
     bus_flash_busy(&d->bus, d->eeprom_busy = false);
     board_erase_flash(d);
     board_erase_eeprom(d);
-    /* assumed: left unsecured, as the way out of it must be */
+    /* assumed: a mass erase leaves the part unsecured */
     d->fsec = d->flash[SECURITY_BYTE - d->part->flash_start] = 0xFE;
 }
 
@@ -289,8 +295,8 @@ static void act_on_command(struct s12z_bdc *b, uint8_t opcode)
         act_on_memory(b, opcode & 0xF2, 1u << (opcode >> 2 & 3));
 }
 
-/* Not halted: CPU registers asked for while a BACKGROUND waits for the end of WAI give no response,
- * the rest is illegal. */
+/* The flag for a command that needs active BDM and finds the CPU running. Accesses to CPU registers
+ * give NORESP while a BACKGROUND is pending in WAI; everything else gives ILLCMD. */
 static unsigned not_halted(const struct s12z_bdc *b, uint8_t opcode)
 {
     bool reg = (opcode & 0xF0) == BDC_READ_REG || (opcode & 0xF0) == BDC_WRITE_REG;
@@ -299,7 +305,7 @@ static unsigned not_halted(const struct s12z_bdc *b, uint8_t opcode)
     return CSR_ILLCMD;
 }
 
-/* The flag that refuses a command in the present state; 0: it may act. */
+/* The flag that refuses a command in the present state; 0: it is executed. */
 static unsigned refusal_of(const struct s12z_bdc *b, uint8_t opcode)
 {
     bool asleep = bdc_cpu(b)->state == CPU_STOP && !(b->csr & CSR_BDCCIS);
@@ -332,7 +338,8 @@ static bool is_ignored(const struct s12z_bdc *b, uint8_t opcode)
            (opcode == BDC_STEP1 && b->csr & CSR_ENBDC && !bdc_halted(b) && !bdc_secured(b));
 }
 
-/* How the command ends on the wire: with a pulse, or with an access that wants its time. */
+/* Ends the command on the wire: with an ACK pulse, or by noting when an access without one is
+ * complete. */
 static void end_command(struct s12z_bdc *b, uint8_t opcode)
 {
     bool internal =
@@ -373,8 +380,8 @@ void bdc_sync(struct s12z_bdc *b)
 {
     b->csr &= (uint16_t)~CSR_OVRUN;
     b->go_until = b->erase_armed = false;
-    b->last = BDC_NOP; /* READ_SAME may follow */
-    /* the erase is cut short; what it leaves is undefined, here: as it was */
+    b->last = BDC_NOP; /* since READ_SAME may follow SYNC */
+    /* SYNC aborts a mass erase. The contents are then undefined; here they stay as they were. */
     if (b->erase_done_at) {
         b->erase_done_at = 0;
         bus_flash_busy(&b->board->bus, b->board->eeprom_busy = false);
@@ -391,7 +398,7 @@ int bdc_new(struct s12z_board *board, struct s12z_bdc **out)
     b->noise = 1;
     bdc_set_clock(b);
     *out = b;
-    /* no registers, but a time: the end of a mass erase */
+    /* It has no registers, but an event of its own: the end of a mass erase. */
     return board_add_device(
         board, &(struct s12z_device){ 1, 0, NULL, NULL, b, erase_next, erase_advance, NULL });
 }

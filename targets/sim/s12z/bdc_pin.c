@@ -1,5 +1,5 @@
-/* The BKGD pin: bits, ACK pulses and SYNC, in cycles of the BDC clock on the board's time.
- * Source: ZVHL p.149-175. */
+/* The BKGD pin: bits, ACK pulses and SYNC, in cycles of the BDC clock on the board's time. Source:
+ * ZVHL p.149-175. */
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -7,7 +7,7 @@
 
 enum { LOW_FOR_ZERO_CYCLES = 13, SYNC_WAIT_CYCLES = 16 };
 
-/* One bit in fault_at is taken wrong. */
+/* Of fault_at bits one is received or sent wrong. */
 static bool noise_strikes(struct s12z_bdc *b)
 {
     if (!board_fault_asked(b->board, "noise"))
@@ -45,21 +45,21 @@ static void act_on_bytes(struct s12z_bdc *b)
     unsigned out_bytes = b->shape.status + b->shape.rx_bytes;
     b->act_at = UINT64_MAX;
     b->out_bits = 0;
-    b->out_want = b->shape.acks == 2 ? 32 : 8 * out_bytes; /* READ_DBGTB comes in halves */
+    b->out_want = b->shape.acks == 2 ? 32 : 8 * out_bytes; /* READ_DBGTB has two halves */
     b->phase = PHASE_IDLE;
     if (b->out_want)
         b->phase = PHASE_SEND;
-    bdc_command(b); /* may schedule an ACK */
+    bdc_command(b); /* it may schedule an ACK */
     if (b->phase == PHASE_IDLE)
         bdc_idle(b);
 }
 
-/* The ACK pulse is over, or was none: data follow, or the command is done. */
+/* Goes on after the ACK pulse, or where there was none: data follow, or the command is complete. */
 static void after_ack(struct s12z_bdc *b)
 {
     if (b->phase != PHASE_ACK)
         return;
-    b->edge_at = b->drive_from; /* the timeout of the data counts from the pulse */
+    b->edge_at = b->drive_from; /* the serial timeout of the data counts from the pulse */
     if (b->out_bits < b->out_want)
         b->phase = PHASE_SEND;
     else
@@ -68,7 +68,7 @@ static void after_ack(struct s12z_bdc *b)
 
 /* ---- sending ---- */
 
-/* The second half of a trace line has an ACK of its own. */
+/* The second half of READ_DBGTB has an ACK of its own. */
 static void half_done(struct s12z_bdc *b)
 {
     if (b->acks_left != 2) {
@@ -86,7 +86,7 @@ static void send_bit(struct s12z_bdc *b)
 {
     bool bit = b->out[b->out_bits / 8] >> (7 - b->out_bits % 8) & 1;
     b->drive_from = b->drive_to = 0;
-    if (bit == noise_strikes(b)) { /* a 0, or a 1 that noise turned */
+    if (bit == noise_strikes(b)) { /* a 0, or a 1 that noise inverted */
         b->drive_from = b->fell_at;
         b->drive_to = b->fell_at + bdc_cycles_ns(b, LOW_FOR_ZERO_CYCLES);
     }
@@ -98,7 +98,7 @@ static void send_bit(struct s12z_bdc *b)
 
 /* ---- edges made by the host ---- */
 
-/* Earlier by a little is the same bit rate measured by two clocks. */
+/* One cycle of tolerance: host and target measure the same bit rate by two clocks. */
 static bool too_early(const struct s12z_bdc *b)
 {
     return bdc_now(b) + bdc_cycles_ns(b, 1) < b->ready_at;
@@ -114,7 +114,8 @@ static void finish_bit(struct s12z_bdc *b)
     }
 }
 
-/* What an edge means that comes before the target was through. */
+/* Sets the flags for an edge that comes before the target was ready: OVRUN while an ACK is due,
+ * NORESP while an access is not complete. */
 static void check_patience(struct s12z_bdc *b)
 {
     if (b->phase == PHASE_ACK) {
@@ -136,7 +137,8 @@ static void host_fell(struct s12z_bdc *b)
     finish_bit(b);
     if (b->phase != PHASE_IDLE && b->phase != PHASE_ACK &&
         bdc_now(b) - b->edge_at > bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES))
-        bdc_idle(b); /* serial timeout: a new command begins */
+        /* The serial timeout has dropped the command, and this edge begins a new one. */
+        bdc_idle(b);
     check_patience(b);
     b->fell_at = b->edge_at = bdc_now(b);
     if (b->phase == PHASE_SEND) {
@@ -179,7 +181,7 @@ static void set_host(struct s12z_bdc *b, bool low)
 
 /* ---- time ---- */
 
-/* The next moment something happens by itself. */
+/* The time of the next thing that happens without the host. */
 static uint64_t next_moment(const struct s12z_bdc *b)
 {
     uint64_t t = b->sample_at;
@@ -208,7 +210,7 @@ static void act_at_moment(struct s12z_bdc *b)
         b->fast = b->csr & CSR_CLKSW;
         bdc_set_clock(b);
     }
-    /* a line that stays low may be a SYNC, which drops the command */
+    /* While the line is low a SYNC may be on its way, which would drop the command. */
     if (b->phase == PHASE_ACT && !b->host_low && t >= b->act_at)
         act_on_bytes(b);
     if (b->finish_at && t >= b->finish_at) {
@@ -219,11 +221,12 @@ static void act_at_moment(struct s12z_bdc *b)
         after_ack(b);
 }
 
-/* SYNC_PC tells the instruction in execution, not the one after it: samples fall on instructions as
- * often as they take long. */
+/* Runs the CPU to the time `at` and notes the instruction that is executed then. SYNC_PC returns
+ * its address, not that of the next instruction, so that instructions are sampled in proportion to
+ * their duration. Source: ZVM p.166, SYNC_PC. */
 static void find_pc(struct s12z_bdc *b, uint64_t at)
 {
-    enum { LONGEST = 256 }; /* instruction or exception entry, core clocks */
+    enum { LONGEST = 256 }; /* core clocks of the longest instruction or exception entry */
     struct s12z_board *d = b->board;
     uint64_t target = d->core_base + board_ns_to_cycles(d, at - d->ns_base);
     if (d->reset_low)
@@ -240,14 +243,15 @@ static void find_pc(struct s12z_bdc *b, uint64_t at)
     b->pc_at = at;
 }
 
-/* Lets time pass up to `end`, or to the edge waited for. True if that edge came. */
+/* Lets time pass up to `end`, or to the edge that is waited for. Returns true if that edge came. */
 static bool pass_time(struct s12z_bdc *b, uint64_t end, enum bkgd_until until)
 {
     while (bdc_now(b) < end) {
         bool before = bdc_level(b);
         uint64_t t = MIN(end, MAX(next_moment(b), bdc_now(b) + 1));
         if (until != BKGD_TIME && t > bdc_now(b) + 100000)
-            t = bdc_now(b) + 100000; /* the CPU may come to a breakpoint that answers GO_UNTIL */
+            /* In short pieces, since a breakpoint of the CPU may answer GO_UNTIL. */
+            t = bdc_now(b) + 100000;
         if (b->phase == PHASE_ACT && b->in[0] == BDC_SYNC_PC && t == b->act_at)
             find_pc(b, t);
         board_pass_ns(b->board, t - bdc_now(b));

@@ -1,5 +1,5 @@
-/* The background debug controller's registers, and its pin as of now: what others ask of it and
- * tell it. Source: ZVHL p.144-175. */
+/* The BDC's registers and the level of its pin, and what the other parts ask of the BDC or report
+ * to it. Source: ZVHL p.144-175. */
 #include "targets/sim/s12z/bdc_priv.h"
 #include "probe/base/choice.h"
 
@@ -19,8 +19,8 @@ void bdc_set_clock(struct s12z_bdc *b)
     b->period_ps = 1000000000000u / hz;
 }
 
-/* The clock goes on in STOP only if the BDC is enabled, and BDCFCLK only if the core's clocks do.
- */
+/* In STOP the BDC's clock goes on only if the BDC is enabled. BDCFCLK also needs the core clocks,
+ * which BDCCIS keeps. */
 bool bdc_deaf(const struct s12z_bdc *b)
 {
     return bdc_cpu(b)->state == CPU_STOP &&

@@ -162,7 +162,7 @@ static int create_part(const struct sim_board_type *type, const struct s12z_part
     return 0;
 }
 
-/* PARTIDs: HDR gives the group's numbers, not which part has which (assumed). */
+/* HDR has the PARTIDs of each group, but does not say which part has which: these are assumed. */
 static const struct s12z_part zvml128 = { "s12zvml128", 0x00170000, 0x2FFF, 0x1001FF,
                                           0xFE0000,     true,       false };
 static const struct s12z_part zvmc256 = { "s12zvmc256", 0x00172000, 0x8FFF, 0x1003FF,

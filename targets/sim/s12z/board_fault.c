@@ -1,5 +1,5 @@
-/* Faults on demand, those that come and go, and the wave on DBGEEV: what the outside does to a
- * board. */
+/* What the outside does to a board: power and reset that go and come again, an adapter that is
+ * unplugged, the wave on DBGEEV. */
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -8,7 +8,7 @@
 
 static const uint64_t ns_per_s = 1000000000;
 
-/* Without power RAM forgets: anything may be in it. */
+/* RAM loses its contents without power, so the program finds pseudo-random bytes in it. */
 static void power_up(struct s12z_board *b)
 {
     uint32_t x = 0x5EED;
@@ -33,8 +33,8 @@ void board_fault_turns(struct s12z_board *b)
 
 /* ---- DBGEEV ---- */
 
-/* Edges come at multiples of half a period of the board's time, whatever the core's clock is then.
- */
+/* The edges lie at multiples of half a period on the wire's time, so that they do not move when the
+ * core clock changes. */
 static uint64_t next_edge(void *ctx)
 {
     const struct s12z_board *b = ctx;
@@ -53,7 +53,7 @@ static void make_edges(void *ctx, uint64_t now)
 
 int board_add_eev(struct s12z_board *b)
 {
-    /* no registers */
+    /* It has no registers, hence the empty range of addresses. */
     struct s12z_device wave = {
         .first = 1, .last = 0, .ctx = b, .next = next_edge, .advance = make_edges
     };

@@ -1,9 +1,9 @@
-/* When the fault that was asked for is there. What it does is board_fault.c's. */
+/* When the fault that was asked for is present. board_fault.c has what it does. */
 #include "targets/sim/s12z/board_priv.h"
 
 static const uint64_t ns_per_s = 1000000000;
 
-/* Where in its period: UINT64_MAX before it began. */
+/* How far the fault's period has gone, in ns; UINT64_MAX: the first one has not begun. */
 static uint64_t time_in_period(const struct board_options *o, uint64_t ns)
 {
     if (ns < o->fault_from_ns)

@@ -1,10 +1,11 @@
-/* Registers of the board itself: PARTID, MODE, and the memory map controller's error capture. */
+/* Registers of the board itself: PARTID, MODE, and the error capture of the memory map
+ * controller. */
 #include "probe/base/util.h"
 #include "targets/sim/s12z/board_priv.h"
 
 enum { MODE_REG = 0x70, MMC_FIRST = 0x80, MMC_LAST = 0x87, PARTID_LAST = 0x03 };
-/* MMCEC fields; their codes are assumptions (docs/unverified.md): who, what, how (enum mmc_access),
- * error. */
+/* Fields of MMCEC: initiator, target, access (enum mmc_access), error. Their codes are assumptions
+ * (docs/unverified.md). */
 enum {
     MMCEC_INITIATOR_CPU = 1 << 12,
     MMCEC_TARGET_SHIFT = 8,
@@ -38,8 +39,8 @@ static uint16_t own_read(void *ctx, uint16_t addr, unsigned size)
     return (uint16_t)(own_byte(ctx, addr) << 8 | own_byte(ctx, addr + 1));
 }
 
-/* MMCEC is cleared by writing ones to it; MODC can only be set by software, from special to normal
- * mode. */
+/* Writing ones to MMCEC clears its bits. Software can set MODC, which leaves special mode for
+ * normal mode, but cannot clear it. */
 static void own_write(void *ctx, uint16_t addr, unsigned size, uint16_t v)
 {
     struct s12z_board *b = ctx;
@@ -49,7 +50,7 @@ static void own_write(void *ctx, uint16_t addr, unsigned size, uint16_t v)
         b->mmcec &= (uint16_t) ~(size == 1 && addr == 0x80 ? v << 8 : v);
 }
 
-/* 0 nothing there, 1 registers, 2 RAM, 3 EEPROM, 4 flash */
+/* The target field of MMCEC: 0 nothing there, 1 registers, 2 RAM, 3 EEPROM, 4 flash. */
 static unsigned mmc_target(const struct s12z_board *b, uint32_t addr)
 {
     if (addr < RAM_START)
@@ -67,7 +68,7 @@ void board_machine_exception(struct s12z_board *b, uint32_t addr, enum mmc_acces
                              enum bus_result why, uint32_t pc, uint16_t ccw)
 {
     if (b->mmcec)
-        return; /* the first one is kept until it is cleared */
+        return; /* The first error is kept until MMCEC is cleared. */
     b->mmcec =
         (uint16_t)(MMCEC_INITIATOR_CPU | mmc_target(b, addr) << MMCEC_TARGET_SHIFT |
                    access << MMCEC_ACCESS_SHIFT | (why == BUS_ILLEGAL ? MMCEC_ILLEGAL : MMCEC_ECC));

@@ -1,3 +1,4 @@
+/* The options of a board, and the image of its flash. board.h describes the options. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

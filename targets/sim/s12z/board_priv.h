@@ -1,4 +1,5 @@
-/* The inside of a board, for the files that make it up (board*.c, bus.c). Others use model.h. */
+/* The inside of a board, for the files that make it up (board*.c, bus.c). The other parts use
+ * model.h. */
 #ifndef TARGETS_SIM_S12Z_BOARD_PRIV_H
 #define TARGETS_SIM_S12Z_BOARD_PRIV_H
 
@@ -16,17 +17,17 @@ enum {
 };
 
 struct board_options {
-    uint64_t bus_hz; /* core = 2 * bus */
-    uint64_t bdc_hz; /* BDCCLK */
+    uint64_t bus_hz; /* the core clock is twice this */
+    uint64_t bdc_hz; /* the frequency of BDCCLK */
     char serial[2][256];
     char flash[256];
     bool secured;
     struct s12z_dbg_variant dbg;
     char fault[32];
     uint64_t fault_at;
-    /* for_ns not 0: it comes and goes instead */
+    /* A fault with times: for_ns is 0 if it has none and begins at fault_at. */
     uint64_t fault_from_ns, fault_for_ns, fault_every_ns;
-    uint64_t eev_hz; /* 0: DBGEEV stays low */
+    uint64_t eev_hz; /* frequency of the wave on DBGEEV; 0: the pin stays low */
 };
 
 struct s12z_board {
@@ -40,65 +41,86 @@ struct s12z_board {
     struct s12z_dbg *dbg;
     struct s12z_bdc *bdc;
     struct s12z_peripherals *peripherals;
-    struct s12z_ftmrz *ftmrz; /* the peripherals' */
+    struct s12z_ftmrz *ftmrz; /* owned by peripherals */
     struct s12z_sram_ecc *sram_ecc;
-    /* a byte for each word: check bits that do not belong to it (sram_ecc.c), 0: they do */
+    /* A byte for each word of RAM (sram_ecc.c). 0: its check bits belong to its data; otherwise the
+     * byte has the check bits that are stored. */
     uint8_t *ram_raw;
-    unsigned ram_faults;           /* how many are not 0 */
-    uint8_t *ram, *eeprom, *flash; /* of the part's sizes */
-    /* a byte for each phrase of 8, each word of 2: not 0: a double-bit ECC fault is in it */
+    unsigned ram_faults;           /* number of bytes in ram_raw that are not 0 */
+    uint8_t *ram, *eeprom, *flash; /* memories; their sizes are the part's */
+    /* A byte for each unit with an ECC of its own: 8 bytes of flash (a phrase), 2 bytes of EEPROM.
+     * Not 0: the unit has a double-bit fault. */
     uint8_t *flash_bad, *eeprom_bad;
     struct s12z_device device[BOARD_MAX_DEVICES];
     size_t ndevices;
-    uint8_t device_at[0x1000]; /* register address -> index + 1; 0: nothing there */
+    /* index of the device at a register address, plus 1; 0: there is none */
+    uint8_t device_at[0x1000];
     bool flash_busy, eeprom_busy;
-    /* FSEC: the low two bits are 10 when unsecured; loaded from the security byte by reset */
+    /* FSEC register, which reset loads from the security byte. The part is unsecured when the low
+     * two bits are 10. */
     uint8_t fsec;
-    enum cpu_state spent_in; /* the CPU's state since devices were last advanced */
-    uint64_t bus_hz;         /* now; the option's until the program sets the PLL */
-    uint8_t mode;            /* MODE register: MODC in bit 7 */
-    uint16_t mmcec, mmcccr;  /* MMC error capture */
+    /* the CPU's state in the time that devices have not been advanced by yet */
+    enum cpu_state spent_in;
+    uint64_t bus_hz;        /* the bus clock now: the option's, until the program sets the PLL */
+    uint8_t mode;           /* MODE register; MODC is bit 7 */
+    uint16_t mmcec, mmcccr; /* error capture of the memory map controller (board_mmc.c) */
     uint32_t mmcpc;
     bool reset_low;
     uint64_t ns; /* the wire's clock */
     struct sim_patience patience;
-    uint64_t ns_base, core_base; /* where the core last began to follow it */
-    /* a fault that comes and goes, as of now; the adapter was gone and not opened again */
+    /* The pair of times, on the wire and of the core, from which the core's time is counted. It
+     * moves when the core clock changes and while reset holds the core. */
+    uint64_t ns_base, core_base;
+    /* fault_shown: the fault was there when this was last looked at. unplugged: the adapter was
+     * gone and has not been opened again since. */
     bool fault_shown, unplugged;
-    uint64_t eev_edges;     /* of DBGEEV so far */
-    uint64_t strange_reads; /* of addresses where nothing is */
+    uint64_t eev_edges;     /* edges made on DBGEEV so far */
+    uint64_t strange_reads; /* reads of register addresses where no device is */
 };
 
-/* the wire's time at a core cycle near now */
+/* The wire's time, in picoseconds, at a core cycle near now. */
 uint64_t board_cycles_to_ps(const struct s12z_board *b, uint64_t cycles);
-/* From here on the bus clock is hz (PLL): the core follows the wire's time at that rate. */
+/* Sets the bus clock, as the PLL or a reset does. The core follows the wire's time at the new rate
+ * from here on. */
 void board_set_bus_hz(struct s12z_board *b, uint64_t hz);
-void board_erase_flash(struct s12z_board *b); /* all ones, no ECC faults */
+/* Sets all of the flash to ones and removes its ECC faults. The next does the same to the
+ * EEPROM. */
+void board_erase_flash(struct s12z_board *b);
 void board_erase_eeprom(struct s12z_board *b);
-/* raw, ends at 0xFFFFFF */
+/* Loads a raw image, whose last byte goes to 0xFFFFFF. -ERR_IO: the file cannot be read, or is
+ * empty or too large. */
 int board_load_flash(struct s12z_board *b, const char *path, struct err *err);
-/* Whether a fault of this kind was asked for. Looked at for every edge: mostly none was. */
+/* Was a fault of this kind asked for by an option? It is inline because it is looked at for every
+ * edge, and mostly no fault was asked for. */
 static inline bool board_fault_asked(const struct s12z_board *b, const char *kind)
 {
     return *b->opt.fault && !strcmp(b->opt.fault, kind);
 }
-/* board_fault_time.c: is the fault that was asked for there now? */
+/* Is the fault that was asked for present now (board_fault_time.c)? */
 bool board_fault_shows(const struct s12z_board *b);
-bool board_fault(const struct s12z_board *b, const char *kind); /* the same of this kind */
-/* The time at which it comes or goes next, UINT64_MAX never. */
+/* Is the fault that was asked for of this kind, and present now? */
+bool board_fault(const struct s12z_board *b, const char *kind);
+/* The wire's time, in ns, at which the fault comes or goes next; UINT64_MAX: never. */
 uint64_t board_fault_edge(const struct s12z_board *b);
-/* board_fault.c: what its coming or going does, to be called then */
+/* Does what the coming or going of the fault does to the board (board_fault.c). It is called at
+ * each time that board_fault_edge() returned. */
 void board_fault_turns(struct s12z_board *b);
-/* board_wire.c: the adapter is opened again */
+/* Opens the adapter again, which takes 100 ms of the board's time (board_wire.c). -ERR_USB: the
+ * fault "unplug" is present. */
 int board_reopen(struct sim_board *sim, struct err *err);
-int board_add_registers(struct s12z_board *b); /* board_mmc.c: PARTID, MODE, error capture */
-enum { MODE_MODC = 0x80 };                     /* MODE: normal mode */
-int board_add_eev(struct s12z_board *b);       /* the wave on DBGEEV */
+/* Adds the registers PARTID, MODE and the error capture (board_mmc.c). 0 or -ERR_RESOURCE. */
+int board_add_registers(struct s12z_board *b);
+enum { MODE_MODC = 0x80 }; /* MODE register: normal mode */
+/* Adds the wave on DBGEEV, if the option asks for one. 0 or -ERR_RESOURCE. */
+int board_add_eev(struct s12z_board *b);
+/* Reads the options that board.h lists. -ERR_USAGE: one is unknown or has a wrong value; *out is
+ * then untouched. */
 int board_parse_options(const char *text, struct board_options *out, struct err *err);
 
 enum region { REGION_NONE, REGION_REGISTERS, REGION_RAM, REGION_EEPROM, REGION_FLASH };
 
-/* The region of an address and, for memories, its byte. */
+/* Returns the region of an address. For memories *byte points to its byte; for registers, and where
+ * nothing is, *byte stays as it was. */
 static inline enum region bus_region_of(struct s12z_board *b, uint32_t addr, uint8_t **byte)
 {
     const struct s12z_part *p = b->part;

@@ -1,4 +1,4 @@
-/* Reset, and the clock that a program or a reset chooses. */
+/* System reset, and changes of the bus clock by the program or by a reset. */
 #include "targets/sim/s12z/bdc_priv.h"
 #include "targets/sim/s12z/board_priv.h"
 

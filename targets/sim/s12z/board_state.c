@@ -1,4 +1,4 @@
-/* What any part of a board asks of it: its clock, its devices, who else is there. */
+/* What any part of a board may ask of it: its clock, its devices, the other parts. */
 #include "targets/sim/s12z/board_priv.h"
 
 enum { NS_PER_S = 1000000000 };
@@ -15,7 +15,7 @@ void board_replan(struct s12z_board *b) { b->cpu.until = b->cpu.cycles; }
 
 bool board_secured(const struct s12z_board *b)
 {
-    return (b->fsec & 3) != 2; /* ZVHL p.152, ZVM p.163 */
+    return (b->fsec & 3) != 2; /* Source: ZVHL p.152; ZVM p.163. */
 }
 
 int board_add_device(struct s12z_board *b, const struct s12z_device *d)
@@ -36,8 +36,8 @@ uint64_t board_cycles_to_ps(const struct s12z_board *b, uint64_t cycles)
     return (uint64_t)(b->ns_base * (__int128)1000 + since * 1000000000000 / (__int128)core_hz(b));
 }
 
-uint64_t board_ns_to_cycles(const struct s12z_board *b,
-                            uint64_t ns) /* rounded down; exact for long times */
+/* Seconds and the rest are converted separately: the product would overflow for long times. */
+uint64_t board_ns_to_cycles(const struct s12z_board *b, uint64_t ns)
 {
     return ns / NS_PER_S * core_hz(b) + ns % NS_PER_S * core_hz(b) / NS_PER_S;
 }

@@ -1,4 +1,4 @@
-/* The core's time: CPU and devices go on together. */
+/* The core's time: the CPU and the devices advance together. */
 #include "probe/base/util.h"
 #include "targets/sim/s12z/board_priv.h"
 
@@ -18,8 +18,8 @@ static void advance_devices(struct s12z_board *b)
             b->device[k].advance(b->device[k].ctx, b->cpu.cycles);
 }
 
-/* Devices see what passed in one state of the CPU at a time. While it waits or is halted the clock
- * goes on. */
+/* Devices are advanced whenever the CPU's state may have changed, so that each call covers time
+ * spent in one state only. The clock goes on while the CPU waits or is halted. */
 void board_run_to(struct s12z_board *b, uint64_t cycles)
 {
     while (b->cpu.cycles < cycles) {

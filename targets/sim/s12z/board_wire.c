@@ -1,11 +1,12 @@
-/* The wire's time, which the core follows; faults come and go in it. */
+/* The wire's time. The core follows it, and faults come and go in it. */
 #include "probe/base/util.h"
 #include "targets/sim/s12z/board_priv.h"
 
-/* a host takes about this long to find a device and open it, or not to find it */
+/* A host takes about this long to find a device and open it, or to find that it is not there. */
 enum { REOPEN_NS = 100000000 };
 
-/* Time passes on the wire; the core follows. While RESET is low it stands still. */
+/* Lets time pass in which no fault comes or goes. The core stands still while RESET is low or power
+ * is missing. */
 static void pass_steadily(struct s12z_board *b, uint64_t ns)
 {
     b->ns += ns;
@@ -21,7 +22,7 @@ void board_pass_ns(struct s12z_board *b, uint64_t ns)
 {
     uint64_t end = b->ns + ns;
     for (uint64_t edge; (edge = board_fault_edge(b)) <= end;) {
-        pass_steadily(b, edge - b->ns - 1); /* as it was before */
+        pass_steadily(b, edge - b->ns - 1); /* up to the last ns before the change */
         pass_steadily(b, 1);
         board_fault_turns(b);
     }

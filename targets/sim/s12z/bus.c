@@ -1,5 +1,5 @@
-/* Everything with an address: which memory or register it is, who may touch it, and what a refusal
- * is. Rights: the table of ZVM p.127; regions: HDR. */
+/* The bus: which memory or register an address is, who may access it, and what a refused access
+ * results in. Source: ZVM p.127 for the rights; HDR for the regions. */
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/peripheral.h"
 
@@ -84,7 +84,8 @@ static enum bus_result one_write(struct s12z_board *b, uint32_t addr, unsigned s
     return BUS_ILLEGAL;
 }
 
-/* Registers are accessed as aligned words where the access covers one, else byte by byte. */
+/* An access that covers an aligned word of registers is one access to that word; the rest goes byte
+ * by byte. */
 static unsigned piece_bytes(uint32_t addr, unsigned left)
 {
     if (addr < RAM_START && left >= 2 && !(addr & 1))
@@ -92,7 +93,8 @@ static unsigned piece_bytes(uint32_t addr, unsigned left)
     return 1;
 }
 
-/* All or nothing: a part that reaches outside must not have touched a register. */
+/* Is every byte of the access somewhere? This is checked before, since an access that fails must
+ * not have touched a register. */
 static bool is_reachable(struct s12z_board *b, uint32_t addr, unsigned size)
 {
     uint8_t *byte;

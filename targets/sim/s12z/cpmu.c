@@ -1,6 +1,7 @@
-/* Clocks, reset and power management: PLL, real-time interrupt, watchdog (COP). Bits: the vendor's
- * header; behaviour from memory (docs/unverified.md). The board's option bus= stands for a PLL
- * already set; from the program's first write to the PLL on SYNDIV and POSTDIV count. */
+/* Clocks, reset and power management (CPMU): PLL, real-time interrupt, watchdog (COP). Source of
+ * the bits: HDR. The behaviour is remembered, not read (docs/unverified.md). The board's option
+ * bus= stands for a PLL that is set already. From the program's first write to a register of the
+ * PLL on, SYNDIV and POSTDIV determine the bus clock. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,12 +61,12 @@ enum {
 struct s12z_cpmu {
     struct s12z_board *board;
     uint8_t reg[LAST - BASE + 1];
-    struct gate clock;       /* stands still in active BDM with RSBCK */
+    struct gate clock;       /* stands still in active BDM if RSBCK is set */
     uint64_t rti_at, cop_at; /* in the clock's time; UINT64_MAX: off */
-    uint64_t cop_from;       /* when the watchdog was last served */
-    uint64_t lock_at;        /* core cycles */
-    bool cop_written;        /* CPMUCOP can be written once in normal mode */
-    bool cop_half;           /* 0x55 was written, 0xAA must follow */
+    uint64_t cop_from;       /* the clock's time at which the watchdog was last served */
+    uint64_t lock_at;        /* core cycle at which the PLL locks */
+    bool cop_written;        /* CPMUCOP has been written; in normal mode that works once */
+    bool cop_half;           /* 0x55 was written, so 0xAA has to follow */
     bool reset_due;
 };
 
@@ -78,14 +79,14 @@ static void update_lines(struct s12z_cpmu *c)
     intc_line(c->board->intc, VEC_PLL_LOCK, on & IFLG_LOCKIF);
 }
 
-/* Pseudo stop with PRE keeps the timer going in STOP. */
+/* The clock goes on in STOP with PRE, in pseudo stop. */
 static unsigned sleep_states(struct s12z_cpmu *c)
 {
     bool pseudo = (*reg_at(c, CLKS) & (CLKS_PSTP | CLKS_PRE)) == (CLKS_PSTP | CLKS_PRE);
     return bits_if(*reg_at(c, COP) & COP_RSBCK, GATE_BDM) | bits_if(pseudo, GATE_RUNS_IN_STOP);
 }
 
-/* Core cycles of so many cycles of a clock of `hz`. */
+/* Core cycles that n cycles of a clock of `hz` take. */
 static uint64_t to_cycles(const struct s12z_cpmu *c, uint64_t n, uint64_t hz)
 {
     return (uint64_t)((unsigned __int128)n * 2 * c->board->bus_hz / hz);
@@ -113,7 +114,8 @@ static void apply_pll(struct s12z_cpmu *c)
     board_set_bus_hz(c->board, pll_bus_hz(c));
     if (old != c->board->bus_hz)
         restart_timers(
-            c); /* their clocks go on; their periods are other numbers of core cycles now */
+            /* Their clocks stay, but their periods are other numbers of core cycles now. */
+            c);
 }
 
 static void set_lock(struct s12z_cpmu *c, bool locked)
@@ -141,7 +143,7 @@ static void write_pll(struct s12z_cpmu *c, uint16_t addr, uint8_t v)
 
 /* ---- real-time interrupt and watchdog ---- */
 
-/* Periods in cycles of their clocks, 0: off. */
+/* Periods in cycles of their clocks; 0: off. */
 static uint64_t rti_period(uint8_t v)
 {
     static const uint8_t thousands[] = { 1, 2, 5, 10, 20, 50, 100, 200 };
@@ -191,12 +193,11 @@ static void restart_timers(struct s12z_cpmu *c)
     restart_cop(c);
 }
 
-static void want_reset(struct s12z_cpmu *c)
-{
-    c->reset_due = true;
-} /* not in the middle of an instruction: at advance() */
+/* The reset is done by advance_clock(), since it must not come in the middle of an instruction. */
+static void want_reset(struct s12z_cpmu *c) { c->reset_due = true; }
 
-/* 0x55, then 0xAA; in window mode only in the last quarter of the period. */
+/* Serves the watchdog: 0x55 has to be written, then 0xAA. In window mode that is allowed only in
+ * the last quarter of the period. */
 static void serve_cop(struct s12z_cpmu *c, uint8_t v)
 {
     if (c->cop_at == UINT64_MAX)
@@ -305,8 +306,8 @@ static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 }
 DEVICE_BYTES(read_byte, write_byte)
 
-/* The watchdog's first setting comes from the option byte of the flash, inverted; none in special
- * mode. */
+/* In normal mode the watchdog's first setting comes, inverted, from the option byte of the flash.
+ * In special mode it is off. */
 static void reset_registers(void *ctx)
 {
     struct s12z_cpmu *c = ctx;

@@ -1,3 +1,5 @@
+/* The CPU's loop: decodes, serves requests between instructions, and executes. cpu.h describes
+ * it. */
 #include "targets/sim/s12z/cpu.h"
 
 #include <stdlib.h>
@@ -21,12 +23,10 @@ void cpu_fini(struct s12z_cpu *c)
         free(c->page[k]), free(c->hidden[k]);
 }
 
-/* ---- memory ---- */
-
 /* ---- decoded code ---- */
 
-/* A fetch that fails is a machine exception like a load that fails; the bytes that could be fetched
- * may still be one instruction. */
+/* Decodes the instruction at pc. A fetch that fails is a machine exception, as a load is, unless
+ * the bytes before it are a whole instruction. */
 static bool decode_insn(struct s12z_cpu *c, uint32_t pc, struct cpu_insn *u)
 {
     uint8_t code[S12Z_MAX_LENGTH];
@@ -54,7 +54,8 @@ static struct cpu_insn *find_insn_slow(struct s12z_cpu *c, uint32_t pc)
 {
     struct cpu_page **p = &c->page[pc >> BUS_PAGE_BITS];
     if (!*p && !(*p = calloc(1, sizeof **p)))
-        abort(); /* a model without memory has no hardware to be */
+        /* Without memory the model cannot go on, and a CPU has no way to report that. */
+        abort();
     struct cpu_insn *u = &(*p)->insn[pc & (PAGE - 1)];
     if (u->fn || decode_insn(c, pc, u))
         return u;
@@ -71,7 +72,7 @@ static inline struct cpu_insn *find_insn(struct s12z_cpu *c, uint32_t pc)
 
 /* ---- exceptions ---- */
 
-/* An interrupt that gets through now; true if one was taken. */
+/* Takes an interrupt if the masks let one through; true if it did. */
 static bool take_interrupt(struct s12z_cpu *c)
 {
     unsigned level = 0, ipl = (c->system & CCW_IPL) >> CCW_IPL_SHIFT;
@@ -85,7 +86,7 @@ static bool take_interrupt(struct s12z_cpu *c)
     return true;
 }
 
-/* Before an instruction, when somebody asked for attention. Returns false if none may be executed
+/* Serves the requests before an instruction. Returns false if no instruction may be executed
  * now. */
 static bool look_up(struct s12z_cpu *c)
 {
@@ -103,7 +104,7 @@ static bool look_up(struct s12z_cpu *c)
         cpu_exception(c, VEC_SWI, -1);
     }
     if (c->irq && take_interrupt(c))
-        c->attention = true; /* a higher one may be pending */
+        c->attention = true; /* another one of higher priority may be pending */
     if (c->state != CPU_RUN)
         return false;
     if (c->watch_exec)
@@ -120,7 +121,7 @@ static inline void execute_insn(struct s12z_cpu *c, struct cpu_insn *u)
     u->fn(c, u);
 }
 
-/* Any request ends WAI and STOP, even one that is masked: execution then goes on behind them. */
+/* Any request ends WAI and STOP, even a masked one. Execution then goes on behind them. */
 void cpu_wake(struct s12z_cpu *c)
 {
     unsigned level;

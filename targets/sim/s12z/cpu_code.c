@@ -1,4 +1,4 @@
-/* Decoded code, kept per address: what becomes of it when memory changes. */
+/* The decoded code, which is kept by address, and what becomes of it when memory changes. */
 #include <stdlib.h>
 
 #include "targets/sim/s12z/cpu.h"

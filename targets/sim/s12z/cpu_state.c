@@ -1,4 +1,4 @@
-/* The CPU's registers, its accesses to memory, and exceptions: what instructions are made of. */
+/* The CPU's registers, its accesses to memory, and exceptions. */
 #include <string.h>
 
 #include "targets/sim/s12z/cpu.h"
@@ -17,7 +17,7 @@ void cpu_set_ccw(struct s12z_cpu *c, uint16_t ccw)
     c->z = ccw >> 2 & 1;
     c->v = ccw >> 1 & 1;
     c->c = ccw & 1;
-    c->attention = true; /* masks may have opened */
+    c->attention = true; /* a request that was masked may be let through now */
 }
 
 void cpu_fault(struct s12z_cpu *c, uint32_t addr, enum mmc_access access, enum bus_result why)
@@ -81,7 +81,8 @@ void cpu_cof(struct s12z_cpu *c, enum cof_kind kind, bool taken, uint32_t pc, ui
     dbg_cof(board_dbg(c->board), kind, taken, pc, dest, vector);
 }
 
-/* Frame from high address down: PC Y X D7 D6 D5 D4 D3 D2 D1 D0 CCL CCH (GDB s12z-tdep.c, HDR). */
+/* Stacks PC, Y, X, D7 to D0, CCL and CCH, from the highest address down. Source: GDB,
+ * gdb/s12z-tdep.c; HDR. */
 static void push_frame(struct s12z_cpu *c)
 {
     static const uint8_t order[] = { S12Z_P,  S12Z_Y,  S12Z_X,  S12Z_D7, S12Z_D6, S12Z_D5,
@@ -118,8 +119,8 @@ void cpu_exception(struct s12z_cpu *c, unsigned vector, int level)
         cpu_cof(c, COF_VECTOR, true, from, c->r[S12Z_P], vector);
 }
 
-/* Nothing is stacked; the MMC keeps PC and CCR (GDB s12z-tdep.c, HDR). A second one before the
- * first is cleared is not told apart. */
+/* Nothing is stacked: the MMC captures PC and CCR. Source: GDB, gdb/s12z-tdep.c; HDR. Of a second
+ * machine exception before the capture is cleared, nothing is captured. */
 void cpu_machine_exception(struct s12z_cpu *c)
 {
     uint32_t from = c->r[S12Z_P];

@@ -1,4 +1,4 @@
-/* DBG module: registers, comparators, sequencer, breakpoints. Source: ZVHL p.191-226, HDR. */
+/* DBG module: registers, comparators, sequencer, breakpoints. Source: ZVHL p.191-226; HDR. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +12,11 @@ static uint8_t *comparator_regs(struct s12z_dbg *d, unsigned n)
 {
     return &d->reg[DBGACTL + n * COMPARATOR_STEP];
 }
+/* The small DBG module has no comparator C. */
 static bool comparator_exists(const struct s12z_dbg *d, unsigned n)
 {
     return n != 2 || d->part->full_dbg;
-} /* the small module has no C */
+}
 static bool comparator_on(struct s12z_dbg *d, unsigned n)
 {
     return comparator_exists(d, n) && comparator_regs(d, n)[0] & CTL_COMPE;
@@ -25,8 +26,8 @@ static uint32_t compare_address(struct s12z_dbg *d, unsigned n)
     const uint8_t *r = comparator_regs(d, n) + COMPARATOR_ADDR;
     return (uint32_t)r[0] << 16 | (uint32_t)r[1] << 8 | r[2];
 }
-/* ABCM, CDCM: 0 separate, 1 inside the pair's range, 2 outside; the pair's first one controls then.
- */
+/* ABCM and CDCM: 0 separate, 1 inside the pair's range, 2 outside of it. The control register of
+ * the pair's first comparator counts for a range. */
 static unsigned range_mode(const struct s12z_dbg *d, unsigned n)
 {
     return d->reg[DBGC2] >> (n & 2) & 3;
@@ -87,7 +88,7 @@ static bool tracing_mode(const struct s12z_dbg *d)
     return trace_allowed(d) && !(d->reg[DBGTCRL] & TCRL_PROFILE);
 }
 
-/* Final State: what was asked for begins, goes on for a while, or is over. */
+/* Final State: tracing begins, goes on for a number of lines, or ends, depending on TALIGN. */
 static void enter_final(struct s12z_dbg *d)
 {
     unsigned align = d->reg[DBGTCRH] & TCRH_TALIGN;
@@ -106,7 +107,7 @@ static void enter_final(struct s12z_dbg *d)
 static void enter_state(struct s12z_dbg *d, enum dbg_state s)
 {
     if (d->state == FINAL)
-        return; /* from there it goes to State0 only */
+        return; /* Final State is left for State0 only. */
     d->state = s;
     if (s == FINAL)
         enter_final(d);
@@ -128,7 +129,8 @@ static void arm_module(struct s12z_dbg *d)
     dbg_watch(d);
 }
 
-/* Where the state's control register sends channel n (codes: ZVHL p.211-223); STATE0: nowhere. */
+/* The state to which the control register of the present state sends channel n; STATE0: none.
+ * Codes: ZVHL p.211-223. */
 static enum dbg_state next_state(const struct s12z_dbg *d, unsigned n)
 {
     static const uint8_t next[4][4] = { { 0 },
@@ -140,10 +142,12 @@ static enum dbg_state next_state(const struct s12z_dbg *d, unsigned n)
     return next[d->state][d->reg[DBGSCR1 + d->state - 1] >> (2 * n) & 3];
 }
 
-/* The matches of one cycle, a bit each: the highest channel that leads anywhere decides. */
+/* Takes the matches of one cycle, one bit a channel. The highest channel that leads to a state
+ * decides. */
 static void take_matches(struct s12z_dbg *d, unsigned channels)
 {
-    bool cut_off = (d->reg[DBGC1] & C1_EEVE) == EEVE_STATE; /* channel 3 is the pin's then */
+    /* The external event takes the place of channel 3 then. */
+    bool cut_off = (d->reg[DBGC1] & C1_EEVE) == EEVE_STATE;
     if (d->state == STATE0 || d->state == FINAL)
         return;
     d->efr |= (uint8_t)channels;
@@ -176,7 +180,7 @@ static bool address_matches(struct s12z_dbg *d, unsigned n, uint32_t first, uint
     if (mode == 0)
         return compare_address(d, n) >= first && compare_address(d, n) <= last;
     if (n & 1)
-        return false; /* the second of a pair only bounds */
+        return false; /* the second comparator of a pair is only a bound */
     bool inside = first >= compare_address(d, n) && first <= compare_address(d, n + 1);
     if (mode == 1)
         return inside;
@@ -191,7 +195,7 @@ static void first_of_profile(struct s12z_dbg *d, uint32_t pc)
     dbg_watch(d);
 }
 
-/* DSTAMP: comparator D makes an entry for its time, whatever else it does. */
+/* DSTAMP: comparator D makes an entry for the time of its match, whatever else the match does. */
 static void stamp_of_d(struct s12z_dbg *d, unsigned channels)
 {
     if (channels & 8 && d->tracing && d->reg[DBGTCRL] & TCRL_STAMP && d->reg[DBGTCRL] & TCRL_DSTAMP)
@@ -207,16 +211,17 @@ void dbg_exec(struct s12z_dbg *d, uint32_t pc)
         if (comparator_on(d, n) && comparator_regs(d, n)[0] & CTL_INST &&
             address_matches(d, n, pc, pc))
             channels |= 1u << n;
-    stamp_of_d(d, channels); /* with the PC of the instruction before: ZVHL p.221 */
+    stamp_of_d(d, channels); /* The entry has the PC of the instruction before: ZVHL p.221. */
     if (channels)
         take_matches(d, channels);
-    first_of_profile(d, pc); /* Begin: this instruction is the first one */
+    /* Begin alignment: the match may have started profiling with this instruction. */
+    first_of_profile(d, pc);
     if (d->tracing)
         trace_exec(d, pc);
 }
 
-/* Bytes are compared on the lane of their address. Equal: every lane that is compared was accessed
- * and is equal. Different: one that was accessed differs. */
+/* Compares bytes on the lanes of their addresses. "Equal" asks that every lane with a mask was
+ * accessed and is equal; "different" (NDB), that a lane which was accessed differs. */
 static bool data_matches(struct s12z_dbg *d, unsigned n, uint32_t addr, unsigned size, uint32_t v)
 {
     const uint8_t *r = comparator_regs(d, n);
@@ -238,7 +243,7 @@ static bool data_matches(struct s12z_dbg *d, unsigned n, uint32_t addr, unsigned
     return equal;
 }
 
-/* One access within an aligned long. */
+/* An access inside of one aligned long. */
 static void access_cycle(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v)
 {
     unsigned channels = 0;
@@ -260,7 +265,7 @@ static void access_cycle(struct s12z_dbg *d, uint32_t addr, unsigned size, bool 
 
 void dbg_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v)
 {
-    /* split where an aligned long ends */
+    /* An access is split where an aligned long ends. */
     unsigned first = MIN(size, 4 - (addr & 3)), rest = size - first;
     access_cycle(d, addr, first, write, v >> (8 * rest));
     if (rest)
@@ -269,8 +274,8 @@ void dbg_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint
         trace_data(d, addr, size, write, v);
 }
 
-/* A handler's entry is part of an access's end only if its stacking or its vector fetch was the
- * access. */
+/* Does the change of flow belong to the access that ended profiling? An exception entry does so
+ * only if its stacking or its vector fetch was that access. */
 static bool same_event(const struct s12z_dbg *d, enum cof_kind kind, unsigned vector)
 {
     enum { FRAME_BYTES = 29, VECTOR_BYTES = 4 };
@@ -300,7 +305,7 @@ static uint64_t lines_held(const struct s12z_dbg *d)
     return MIN(count_lines(d), (uint64_t)DBG_LINES);
 }
 
-/* The next 16 bits; after the last line it goes on with the oldest. */
+/* Reads the next 16 bits. After the last line the oldest one follows. */
 static uint16_t readout_word(struct s12z_dbg *d)
 {
     profile_finish(d);
@@ -331,11 +336,12 @@ static uint8_t read_byte(struct s12z_dbg *d, unsigned at)
 {
     switch (at) {
     case DBGCNT:
-        return (2 * d->written + d->half) & 0x7F; /* goes on behind 64 lines; TBF tells then */
+        /* it counts on beyond 64 lines; TBF is set then */
+        return (2 * d->written + d->half) & 0x7F;
     case DBGEFR: return d->efr;
     case DBGSR: return status_byte(d);
     case DBGTB:
-    case DBGTB + 1: return 0xEE; /* bytes do not read the buffer */
+    case DBGTB + 1: return 0xEE; /* byte accesses do not read the buffer */
     default: return d->reg[at];
     }
 }
@@ -352,8 +358,8 @@ static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
     return (uint16_t)(read_byte(d, at) << 8 | read_byte(d, at + 1));
 }
 
-/* Which bits of a register hold what is written (ZVHL p.223, HDR); comparator C and the trace
- * registers only where they exist. */
+/* The bits of a register that hold what is written. Comparator C and the trace registers have none
+ * where they do not exist. Source: ZVHL p.223; HDR. */
 static uint8_t writable_bits(const struct s12z_dbg *d, unsigned at)
 {
     bool full = d->part->full_dbg;
@@ -393,7 +399,7 @@ static uint8_t writable_bits(const struct s12z_dbg *d, unsigned at)
     return 0;
 }
 
-/* While armed ARM and TRIG alone can be written, and a write that disarms changes nothing else. */
+/* While armed only ARM and TRIG can be written. A write that disarms changes nothing else. */
 static void write_c1(struct s12z_dbg *d, uint8_t v)
 {
     bool was = dbg_armed(d);
@@ -456,7 +462,7 @@ static void advance_clock(void *ctx, uint64_t now)
     trace_advance(d, now);
 }
 
-/* A system reset disarms; buffer contents and count stay, without a final line. */
+/* A system reset disarms. Contents and count of the buffer stay, and no final line is written. */
 static void reset_module(void *ctx)
 {
     struct s12z_dbg *d = ctx;

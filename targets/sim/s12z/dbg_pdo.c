@@ -1,5 +1,5 @@
-/* PDO and PDOCLK: pending lines leave bit by bit, two bus clocks each. Source: ZVHL p.222-225, ZVM
- * p.226. PDO changes with the bus clock, PDOCLK half a bit later. */
+/* The pins PDO and PDOCLK: pending lines are sent bit by bit, two bus clocks a bit. PDO changes
+ * with the bus clock, PDOCLK half a bit later. Source: ZVHL p.222-225; ZVM p.226. */
 #include <stdlib.h>
 #include "targets/sim/s12z/dbg_priv.h"
 #include "probe/base/choice.h"
@@ -50,7 +50,8 @@ static unsigned line_bits(const struct s12z_dbg *d)
     return 8 * profile_line_bytes(d, d->line[d->sent % DBG_LINES]);
 }
 
-/* Makes the edges of the line under way from bit `from` on, all at once, with their times. */
+/* Makes the edges of the line under way from bit `from` on. They are made at once and have the
+ * times at which they will come. */
 static void make_edges(struct s12z_dbg *d, unsigned from)
 {
     uint64_t line = d->line[d->sent % DBG_LINES];
@@ -58,7 +59,7 @@ static void make_edges(struct s12z_dbg *d, unsigned from)
         make_bit(d, d->line_began_at + k * BIT_CYCLES, (line >> k & 1) ^ bit_flips(d));
 }
 
-/* The next pending line begins. */
+/* Begins the next pending line. */
 static void begin_line(struct s12z_dbg *d, uint64_t at)
 {
     unsigned bits = line_bits(d);
@@ -69,8 +70,8 @@ static void begin_line(struct s12z_dbg *d, uint64_t at)
         make_edges(d, 0);
 }
 
-/* The first line after an idle time; a clock edge that comes before needs a time in which it can be
- * seen to. */
+/* Begins the first line after an idle time. In the variant clock_first an edge without a bit
+ * precedes it, which can be recognised only after a pause. */
 static void begin_line_after_idle(struct s12z_dbg *d, uint64_t at)
 {
     enum { IDLE_CYCLES = 4 * BIT_CYCLES };
@@ -110,7 +111,7 @@ void pdo_advance(struct s12z_dbg *d, uint64_t now)
     }
 }
 
-/* What has not happened yet does not happen. */
+/* Removes the edges that would have come after now. */
 static void drop_future(struct s12z_dbg *d)
 {
     uint64_t now = to_ps(d, dbg_now(d));
@@ -140,8 +141,8 @@ int dbg_pdo_capture(struct s12z_dbg *d, bool on)
     d->edge_put = d->edge_take = d->edge_lost = 0;
     if (!on)
         return 0;
-    make_edge(d, dbg_now(d));         /* the levels as they are */
-    if (d->line_done_at > dbg_now(d)) /* in the middle of a line: the rest of it is seen */
+    make_edge(d, dbg_now(d));         /* the levels at the beginning */
+    if (d->line_done_at > dbg_now(d)) /* the rest of the line under way is captured */
         make_edges(d, dbg_now(d) < d->line_began_at
                           ? 0
                           : (unsigned)((dbg_now(d) - d->line_began_at) / BIT_CYCLES) + 1);

@@ -1,10 +1,10 @@
-/* Code profiling: what the DBG writes into its trace buffer. Source: ZVHL p.191-226, ZVM p.226-227.
- */
+/* Code profiling: the lines that the DBG module writes into its trace buffer. Source: ZVHL
+ * p.191-226; ZVM p.226-227. */
 #include "targets/sim/s12z/dbg_priv.h"
 
 static const uint32_t NO_BRANCHES = 1, FULL = 0x80000000;
 
-/* Fields of several bytes, their lowest in the lowest byte of the line or the other way round. */
+/* A field of several bytes in the order of the variant: lowest byte first, or highest first. */
 static uint64_t in_order(const struct s12z_dbg *d, uint32_t v, unsigned bytes)
 {
     if (d->variant.high_first)
@@ -29,7 +29,8 @@ enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_
     return kind;
 }
 
-/* Writes a line made at core cycle `at`; the one that makes 64 pending is the last. */
+/* Writes a line made at core cycle `at`. The line that makes 64 pending is the last one, with
+ * TBOVF. */
 static void write_line(struct s12z_dbg *d, unsigned info, uint64_t upper, uint64_t at)
 {
     uint64_t pending = d->written - d->sent;
@@ -49,7 +50,7 @@ static void write_line(struct s12z_dbg *d, unsigned info, uint64_t upper, uint64
     }
 }
 
-/* Stamps are bus clocks since the last line and lie above the vector byte. */
+/* The timestamp, bus clocks since the last line, above the byte for the vector. */
 static uint64_t stamp_field(const struct s12z_dbg *d, uint64_t at, unsigned vector_byte)
 {
     return in_order(d, (uint16_t)((at - d->stamp_from) / 2), 2) << 8 | vector_byte;
@@ -68,8 +69,8 @@ void profile_pc(struct s12z_dbg *d, uint32_t pc)
     write_line(d, INFO_PTS, in_order(d, pc, 3), dbg_now(d));
 }
 
-/* The last line, in the format of the change of flow that came in the same cycle, or the plain one.
- */
+/* Writes the last line. It has the format of the change of flow that came in the same cycle, or the
+ * plain one (PTW). */
 static void last_line(struct s12z_dbg *d, unsigned info, uint64_t upper)
 {
     write_line(d, info | INFO_TERM, upper, d->end_at);
@@ -83,7 +84,7 @@ void profile_finish(struct s12z_dbg *d)
         last_line(d, INFO_PTW, stamp_field(d, d->end_at, 0));
 }
 
-/* A conditional branch; false if the field is not full. */
+/* Adds the bit of a conditional branch. Returns true if the field is full then. */
 static bool field_full(struct s12z_dbg *d, bool taken)
 {
     d->direct = d->direct << 1 | taken;
@@ -96,7 +97,7 @@ void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t de
     uint64_t upper = 0, now = d->ending ? d->end_at : dbg_now(d);
     if (d->need_start)
         return;
-    profile_advance(d, now); /* an overflow of the timestamp came before this */
+    profile_advance(d, now); /* the timestamp may have overflowed before */
     if (!d->profiling)
         return;
     switch (kind) {
@@ -113,11 +114,11 @@ void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t de
         info = INFO_PTIB;
         upper = in_order(d, dest, 3);
         break;
-    case COF_VECTOR: /* the vector's place: address bits 8:1, so number n is 0xFE - 2n */
+    case COF_VECTOR: /* the vector byte has address bits 8:1: 0xFE - 2n for number n */
         info = INFO_PTVB;
         upper = stamp_field(d, now, (0xFEu - 2 * vector) & 0xFF);
         break;
-    default: profile_finish(d); return; /* static: it needs no line */
+    default: profile_finish(d); return; /* a static change of flow needs no line */
     }
     if (term)
         last_line(d, info, upper);

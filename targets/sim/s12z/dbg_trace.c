@@ -1,7 +1,7 @@
-/* The ordinary trace modes: Normal, Loop1, Detail and Pure PC. Source: ZVHL p.191-222; where that
- * is silent, the manual's own pages (ZVHL p.213-221): the full address of a Pure PC run is its last
- * entry, Detail wraps an access into one entry, an external event forces an entry in Normal and
- * Loop1 only. */
+/* The ordinary trace modes: Normal, Loop1, Detail and Pure PC. Source: ZVHL p.213-222. Three points
+ * of it are easily missed: a run of Pure PC has its full address in its last entry, Detail wraps
+ * the bytes of an access into one entry, and an external event forces an entry in Normal and Loop1
+ * only. */
 #include "targets/sim/s12z/dbg_priv.h"
 
 enum { CET_NONE = 0, CET_VECTOR = 1, CET_SOURCE = 2, CET_DESTINATION = 3 };
@@ -13,7 +13,7 @@ enum {
     INF_TOVF = 0x01,
     CXINF_MAT = 0x80,
     STAMP_OVERFLOW = 0x10000,
-    LAST_START = 4 /* a full address begins here at the latest */
+    LAST_START = 4 /* last byte of a line at which a full address may begin */
 };
 
 static bool has_stamps(const struct s12z_dbg *d)
@@ -37,7 +37,7 @@ static void put_line(struct s12z_dbg *d, uint64_t line)
     line_complete(d);
 }
 
-/* Entries of 32 bits share a line, the lower half first. */
+/* Entries of 32 bits share a line. The lower half comes first. */
 static void put_half(struct s12z_dbg *d, uint32_t v)
 {
     uint64_t *line = &d->line[d->written % DBG_LINES];
@@ -50,7 +50,8 @@ static void put_half(struct s12z_dbg *d, uint32_t v)
     d->half = true;
 }
 
-/* Core clocks since the last entry, less one; the first entry's is 0. */
+/* The timestamp of an entry: core clocks since the last one, less one. That of the first entry is
+ * 0. */
 static uint64_t take_stamp(struct s12z_dbg *d, uint64_t at)
 {
     uint64_t since = at - d->stamp_from, v = d->stamped && since ? since - 1 : 0;
@@ -68,13 +69,13 @@ static void put_pc(struct s12z_dbg *d, unsigned cinf, uint32_t pc, uint64_t at)
         put_half(d, v);
 }
 
-/* Detail: the line behind an access, or one of its own, with the time. */
+/* Detail: writes a line with the time, behind an access or alone. */
 static void put_time(struct s12z_dbg *d, unsigned tsinf, uint64_t at)
 {
     put_line(d, take_stamp(d, at) << 48 | (uint64_t)(tsinf | TSINF | TSINF_PC) << 24 | d->pc);
 }
 
-/* An entry that no change of flow and no access made. */
+/* Writes an entry that neither a change of flow nor an access made. */
 static void put_forced(struct s12z_dbg *d, unsigned inf, uint64_t at)
 {
     if (trace_mode(d) == TRACE_DETAIL)
@@ -96,7 +97,7 @@ void trace_advance(struct s12z_dbg *d, uint64_t now)
 {
     while (now >= trace_next(d)) {
         if (d->board->cpu.state == CPU_BDM)
-            d->stamp_from = now; /* no tracing in active BDM */
+            d->stamp_from = now; /* there is no tracing in active BDM */
         else
             put_forced(d, INF_TOVF, trace_next(d));
     }
@@ -104,7 +105,8 @@ void trace_advance(struct s12z_dbg *d, uint64_t now)
 
 /* ---- Normal and Loop1 ---- */
 
-/* Loop1 leaves out a change of flow that is the last one again. Vectors are never left out. */
+/* Does the change of flow repeat the last one, so that Loop1 leaves it out? Vectors are never left
+ * out. */
 static bool is_repeated(struct s12z_dbg *d, uint32_t pc, uint32_t dest)
 {
     bool again = d->looped && d->loop_from == pc && d->loop_to == dest;
@@ -144,7 +146,7 @@ static uint32_t bound_address(const struct s12z_dbg *d, unsigned control)
     return (uint32_t)r[0] << 16 | (uint32_t)r[1] << 8 | r[2];
 }
 
-/* Comparators C and D bound what is traced, unless they are used for matches. */
+/* TRANGE: comparators C and D bound the traced addresses, unless they are enabled for matches. */
 static bool in_range(const struct s12z_dbg *d, uint32_t addr)
 {
     unsigned range = d->reg[DBGTCRH] >> TCRH_TRANGE_SHIFT & 3;
@@ -160,7 +162,8 @@ void trace_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, ui
     if (!d->tracing || trace_mode(d) != TRACE_DETAIL || !in_range(d, addr) || dbg_gated(d))
         return;
     uint64_t line = (uint64_t)((size - 1) << 6 | (write ? 0u : 0x20u)) << 24 | addr;
-    for (unsigned k = 0; k < size; k++) /* the byte of address bits 1:0 = 0 is line byte 7 */
+    /* the byte at an address with bits 1:0 = 0 is byte 7 of the line */
+    for (unsigned k = 0; k < size; k++)
         line |= (uint64_t)(v >> (8 * (size - 1 - k)) & 0xFF) << (8 * (7 - ((addr + k) & 3)));
     put_line(d, line);
     if (d->tracing && has_stamps(d))
@@ -179,7 +182,8 @@ static void close_pure(struct s12z_dbg *d, unsigned flags)
     put_line(d, line);
 }
 
-/* Compressed is the low byte; full is all three, and marked if a mark exists for its place. */
+/* Adds an entry: the low byte of the PC if compressed, else all three bytes. A full one is marked
+ * if its place in the line has a mark. */
 static void put_pure(struct s12z_dbg *d, uint32_t pc, bool full, unsigned flags)
 {
     d->pure |= (uint64_t)(full ? pc : pc & 0xFF) << (8 * d->payload);
@@ -190,12 +194,12 @@ static void put_pure(struct s12z_dbg *d, uint32_t pc, bool full, unsigned flags)
         close_pure(d, flags);
 }
 
-/* The instruction before this one can be told now: it ends a run if this one lies in another 256
- * bytes. */
+/* Stores the PC before this one. It ends a run, and is stored in full, if the present PC lies in
+ * other 256 bytes. */
 static void pure_pc(struct s12z_dbg *d, uint32_t pc)
 {
     bool had = d->has_next;
-    d->has_next = false; /* the line may be the last one */
+    d->has_next = false; /* put_pure() may end the trace with this line */
     if (had)
         put_pure(d, d->next_pc, d->payload == LAST_START || (d->next_pc ^ pc) >> 8, 0);
     d->has_next = d->tracing;

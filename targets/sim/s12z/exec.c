@@ -1,4 +1,4 @@
-/* Moves, arithmetic and logic; and which handler executes which instruction. */
+/* Moves, arithmetic and logic, and the choice of an instruction's handler. */
 #include "targets/sim/s12z/exec.h"
 
 #include <stddef.h>
@@ -65,7 +65,7 @@ static uint32_t get_any(const struct s12z_cpu *c, unsigned reg, uint32_t pc)
     }
 }
 
-/* Software may clear X but not set it, and user state (U=1) may not touch the system bits. */
+/* Software may clear X but cannot set it. In user state (U=1) it cannot change the system bits. */
 static void write_ccw(struct s12z_cpu *c, uint16_t ccw)
 {
     uint16_t old = cpu_ccw(c);
@@ -89,10 +89,8 @@ static void set_any(struct s12z_cpu *c, unsigned reg, uint32_t v)
     }
 }
 
-HANDLER(op_tfr)
-{
-    set_any(c, OPR(1)->reg, get_any(c, OPR(0)->reg, u->pc));
-} /* wider destinations get zeros */
+/* A wider destination is filled up with zeros. */
+HANDLER(op_tfr) { set_any(c, OPR(1)->reg, get_any(c, OPR(0)->reg, u->pc)); }
 HANDLER(op_sex)
 {
     set_any(c, OPR(1)->reg,
@@ -107,7 +105,8 @@ HANDLER(op_exg)
 HANDLER(op_andcc) { write_ccw(c, cpu_ccw(c) & (uint16_t)(0xFF00 | OPR(0)->value)); }
 HANDLER(op_orcc) { write_ccw(c, (uint16_t)(cpu_ccw(c) | OPR(0)->value)); }
 
-/* mask bit 11 is CCH, bit 0 is Y: the order in which they lie in memory, lowest address first. */
+/* Registers in the order in which they lie on the stack, lowest address first. Bit 11 of the mask
+ * is CCH, bit 0 is Y. */
 static const uint8_t stack_order[12] = { S12Z_CCH, S12Z_CCL, S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3,
                                          S12Z_D4,  S12Z_D5,  S12Z_D6, S12Z_D7, S12Z_X,  S12Z_Y };
 HANDLER(op_psh)
@@ -145,13 +144,13 @@ HANDLER(op_and) { flags_logic(c, c->r[DEST] &= operand_value(c, u, OPR(1), WIDTH
 HANDLER(op_or) { flags_logic(c, c->r[DEST] |= operand_value(c, u, OPR(1), WIDTH), WIDTH); }
 HANDLER(op_eor) { flags_logic(c, c->r[DEST] ^= operand_value(c, u, OPR(1), WIDTH), WIDTH); }
 HANDLER(op_bit) { flags_logic(c, c->r[DEST] & operand_value(c, u, OPR(1), WIDTH), WIDTH); }
-/* D6 = X - Y, D6 = Y - X: 24-bit operands, 32-bit difference */
+/* D6 = X - Y or D6 = Y - X: operands of 24 bits, a difference of 32 bits. */
 HANDLER(op_sub_pointers)
 {
     c->r[S12Z_D6] = flags_sub(c, c->r[OPR(1)->reg], c->r[OPR(2)->reg], 0, 4);
 }
 
-/* The comparison Dd - operand sets the flags; then the smaller or greater stays. */
+/* The comparison Dd - operand sets the flags. Then the smaller or greater of the two is kept. */
 HANDLER(op_minmax)
 {
     uint32_t a = c->r[DEST], b = operand_value(c, u, OPR(1), WIDTH);
@@ -195,8 +194,8 @@ HANDLER(op_abs)
     c->r[DEST] = v;
     flags_nz(c, v, WIDTH);
 }
-/* After an operation that overflowed the sign is the wrong one: the nearest representable value
- * instead. */
+/* After an overflow N has the wrong sign. The result is the nearest value that can be
+ * represented. */
 HANDLER(op_sat)
 {
     uint32_t top = 1u << (8 * WIDTH - 1);

@@ -1,15 +1,16 @@
-/* Operands and flags, inlined into the instruction handlers (exec_*.c). */
+/* Operands and flags, inlined into the instruction handlers (exec*.c). */
 #ifndef TARGETS_SIM_S12Z_EXEC_H
 #define TARGETS_SIM_S12Z_EXEC_H
 
 #include "targets/sim/s12z/cpu.h"
 
-/* Assumptions about operands (docs/unverified.md, S12Z CPU): */
+/* Assumptions about operands (docs/unverified.md, "S12Z CPU"). */
 enum {
-    /* a register operand narrower than its operation: sign (1) or zeros (0) */
+    /* How a register narrower than the operation is extended: by its sign (1), or with zeros
+     * (0). */
     NARROW_REGISTERS_EXTEND_SIGN = 1,
-    INDEX_REGISTERS_SIGNED = 1, /* Dn in (Dn,X) and [Dn,X] */
-    OFFSET_REGISTERS_SIGNED = 0 /* Dn in (u18,Dn) and (s24,Dn) */
+    INDEX_REGISTERS_SIGNED = 1, /* Dn in (Dn,X) and [Dn,X] is signed */
+    OFFSET_REGISTERS_SIGNED = 0 /* Dn in (u18,Dn) and (s24,Dn) is not */
 };
 
 static inline unsigned bits_of(unsigned bytes) { return 8 * bytes; }
@@ -31,7 +32,8 @@ static inline uint32_t load_fast(struct s12z_cpu *c, uint32_t addr, unsigned byt
     return __builtin_bswap32(v) >> (32 - 8 * bytes);
 }
 
-/* Plain memory that holds no decoded code and nobody watches; addr has 24 bits. */
+/* Stores to plain memory without decoded code that no one watches; everything else goes to
+ * cpu_store(). addr has 24 bits. */
 static inline void store_fast(struct s12z_cpu *c, uint32_t addr, unsigned bytes, uint32_t v)
 {
     uint8_t *p = c->bus->write[addr >> BUS_PAGE_BITS];
@@ -58,7 +60,7 @@ static inline uint32_t index_value(const struct s12z_cpu *c, unsigned reg, bool 
     return c->r[reg];
 }
 
-/* Base registers X, Y, S with their adjustment by the operand's size. */
+/* The value of a base register X, Y or S, with its adjustment by the operand's size. */
 static inline uint32_t adjusted_base(struct s12z_cpu *c, const struct s12z_operand *o)
 {
     uint32_t v = c->r[o->reg];
@@ -72,14 +74,14 @@ static inline uint32_t adjusted_base(struct s12z_cpu *c, const struct s12z_opera
     return v;
 }
 
-/* The 24-bit address of a memory operand; pointers are followed, registers adjusted. Once per
- * operand. */
+/* The 24-bit address of a memory operand. It follows pointers and adjusts registers, so it must be
+ * called only once an operand. */
 static inline uint32_t operand_address(struct s12z_cpu *c, const struct cpu_insn *u,
                                        const struct s12z_operand *o)
 {
     uint32_t a = (uint32_t)o->value;
     if (o->reg == S12Z_P)
-        a += u->pc; /* from the instruction's start: unconfirmed (docs/unverified.md) */
+        a += u->pc; /* relative to the start of the instruction; unconfirmed (docs/unverified.md) */
     else if (o->reg >= S12Z_X && o->reg != S12Z_NOREG)
         a += adjusted_base(c, o);
     else if (o->reg != S12Z_NOREG)
@@ -92,7 +94,7 @@ static inline uint32_t operand_address(struct s12z_cpu *c, const struct cpu_insn
     return a;
 }
 
-/* An operand's value for an operation of `bytes`. */
+/* An operand's value, for an operation of so many bytes. */
 static inline uint32_t operand_value(struct s12z_cpu *c, const struct cpu_insn *u,
                                      const struct s12z_operand *o, unsigned bytes)
 {
@@ -137,11 +139,11 @@ static inline uint32_t flags_sub(struct s12z_cpu *c, uint32_t a, uint32_t b, uin
     return v;
 }
 
-/* An operand that is read, changed and written back: where it is. */
+/* Where an operand is that is read, changed and written back. */
 struct place {
     bool in_register;
     unsigned bytes;
-    uint32_t at; /* register code or address */
+    uint32_t at; /* register number, or address */
 };
 static inline struct place place_of(struct s12z_cpu *c, const struct cpu_insn *u,
                                     const struct s12z_operand *o)
@@ -150,7 +152,7 @@ static inline struct place place_of(struct s12z_cpu *c, const struct cpu_insn *u
         return (struct place){ true, o->bytes, o->reg };
     if (o->kind == S12Z_OPR_MEM)
         return (struct place){ false, o->bytes, operand_address(c, u, o) };
-    /* an immediate: reads as itself, writes go nowhere */
+    /* An immediate reads as itself; writes to it have no effect. */
     return (struct place){ true, o->bytes, S12Z_NOREG };
 }
 static inline uint32_t place_load(struct s12z_cpu *c, const struct place *p,
@@ -168,8 +170,9 @@ static inline void place_store(struct s12z_cpu *c, const struct place *p, uint32
         c->r[p->at] = v & mask_of(p->bytes);
 }
 
-cpu_fn *exec_flow_handler(const struct s12z_insn *i); /* exec_flow.c; NULL for others */
-/* exec_math.c: multiply, divide, shifts, bits, fields */
+/* The handler of an instruction in exec_flow.c; NULL: it is not there. */
+cpu_fn *exec_flow_handler(const struct s12z_insn *i);
+/* The same in exec_math.c: multiply, divide, shifts, bits, fields. */
 cpu_fn *exec_math_handler(const struct s12z_insn *i);
 
 #endif

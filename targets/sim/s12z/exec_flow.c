@@ -1,4 +1,4 @@
-/* Instructions that move the PC, and those that stop it. */
+/* Instructions that change the PC, and those that stop the CPU. */
 #include "targets/sim/s12z/exec.h"
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #define HANDLER(name) static void name(struct s12z_cpu *c, const struct cpu_insn *u)
 #define OPR(k)        (&u->i.opr[k])
 
-/* Conditional: c->r[S12Z_P] is already behind the instruction. */
+/* Ends a conditional branch. The PC already is that of the next instruction. */
 static inline void take_branch(struct s12z_cpu *c, const struct cpu_insn *u, bool taken)
 {
     if (taken) {
@@ -33,7 +33,7 @@ HANDLER(op_blt) { take_branch(c, u, c->n ^ c->v); }
 HANDLER(op_bgt) { take_branch(c, u, !(c->z | (c->n ^ c->v))); }
 HANDLER(op_ble) { take_branch(c, u, c->z | (c->n ^ c->v)); }
 
-/* C gets the tested bit (unverified). */
+/* BRSET and BRCLR copy the tested bit to C (docs/unverified.md). */
 HANDLER(op_brbit)
 {
     uint32_t bits = operand_value(c, u, OPR(0), OPR(0)->bytes);
@@ -42,7 +42,7 @@ HANDLER(op_brbit)
     take_branch(c, u, u->i.op == S12Z_OP_BRSET ? c->c : !c->c);
 }
 
-/* TBcc tests, DBcc decrements first; no flags change. */
+/* TBcc tests the operand, DBcc decrements it before. No flags change. */
 HANDLER(op_loop)
 {
     struct place p = place_of(c, u, OPR(0));
@@ -99,7 +99,7 @@ HANDLER(op_rti)
     for (size_t k = 0; k < sizeof order; k++)
         c->r[order[k]] = cpu_pull(c, s12z_reg_bytes(order[k]));
     uint32_t to = cpu_pull(c, 3);
-    if (c->system & CCW_U) /* a frame made by user code gives no rights */
+    if (c->system & CCW_U) /* a frame that user code made gives no rights */
         ccw = (uint16_t)((ccw & ~CCW_SYSTEM) | c->system);
     cpu_set_ccw(c, ccw);
     go_to(c, u, to, true);
@@ -140,7 +140,7 @@ HANDLER(op_wai)
 {
     (void)u;
     if (c->system & CCW_U)
-        return; /* no-op in user state */
+        return; /* WAI does nothing in user state */
     c->state = CPU_WAIT;
     board_waiting(c->board, false);
 }

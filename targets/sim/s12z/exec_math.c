@@ -15,7 +15,7 @@ static bool is_signed(const struct cpu_insn *u)
            u->i.op == S12Z_OP_MACS || u->i.op == S12Z_OP_QMULS;
 }
 
-/* A source of the multiply family at its own width, as a number. */
+/* A source of the multiply family as a number, read at its own width. */
 static int64_t source_number(struct s12z_cpu *c, const struct cpu_insn *u,
                              const struct s12z_operand *o)
 {
@@ -25,7 +25,7 @@ static int64_t source_number(struct s12z_cpu *c, const struct cpu_insn *u,
     return (int64_t)v;
 }
 
-/* Writes what fits; V says that not all did. */
+/* Writes the bits of v that fit. V is set if some do not. */
 static void put_result(struct s12z_cpu *c, const struct cpu_insn *u, int64_t v)
 {
     uint32_t low = (uint32_t)v & mask_of(WIDTH);
@@ -51,7 +51,7 @@ HANDLER(op_mac)
     put_result(c, u, (int64_t)((uint64_t)acc + (uint64_t)a * (uint64_t)b));
     c->c = 0;
 }
-/* Division by zero leaves the register and sets C. */
+/* Division by zero sets C and leaves the register as it was. */
 HANDLER(op_div)
 {
     int64_t a = source_number(c, u, OPR(1)), b = source_number(c, u, OPR(2));
@@ -59,20 +59,20 @@ HANDLER(op_div)
     if (b != 0)
         put_result(c, u, u->i.op == S12Z_OP_DIVS || u->i.op == S12Z_OP_DIVU ? a / b : a % b);
 }
-/* Fractions: an operand of n bits stands for its value / 2^n (unsigned) or / 2^(n-1) (signed). */
+/* Fractions. An operand of n bits stands for its value / 2^n (unsigned) or / 2^(n-1) (signed). */
 HANDLER(op_qmul)
 {
     unsigned sign = is_signed(u), from = bits_of(OPR(1)->bytes) + bits_of(OPR(2)->bytes) - 2 * sign,
              to = bits_of(WIDTH) - sign;
     __int128 p = (__int128)source_number(c, u, OPR(1)) * source_number(c, u, OPR(2));
     put_result(c, u, (int64_t)(from >= to ? p >> (from - to) : p * ((__int128)1 << (to - from))));
-    if (c->v && sign) { /* -1 times -1: the greatest fraction there is */
+    if (c->v && sign) { /* -1 times -1 gives the greatest fraction */
         c->r[DEST] = mask_of(WIDTH) >> 1;
         flags_nz(c, c->r[DEST], WIDTH);
     }
 }
 
-/* Leading bits equal to the sign bit, the sign bit itself not counted. */
+/* Counts the leading bits that equal the sign bit, without the sign bit itself. */
 HANDLER(op_clb)
 {
     unsigned bits = bits_of(OPR(0)->bytes), n = 0;
@@ -92,7 +92,7 @@ static uint32_t shift_value(struct s12z_cpu *c, enum s12z_op op, uint32_t v, uns
     if (n == 0) {
         c->c = 0;
     } else if (op == S12Z_OP_LSL || op == S12Z_OP_ASL) {
-        uint64_t wide = (uint64_t)v << n; /* n < 32 */
+        uint64_t wide = (uint64_t)v << n; /* n is less than 32 */
         c->c = wide >> bits & 1;
         int64_t exact = (int64_t)((uint64_t)(int64_t)(int32_t)sign_extend(v, bytes) << n);
         v = (uint32_t)wide & mask_of(bytes);
@@ -114,7 +114,7 @@ static unsigned shift_count(struct s12z_cpu *c, const struct cpu_insn *u,
     return operand_value(c, u, o, o->bytes) & 31;
 }
 
-/* Dd = source shifted. The source is shifted at its own width. */
+/* Dd = source, shifted at the source's own width. */
 HANDLER(op_shift_to)
 {
     unsigned bytes = OPR(1)->bytes;
@@ -158,7 +158,7 @@ HANDLER(op_bit_change)
     flags_logic(c, v, p.bytes);
 }
 
-/* width << 5 | offset, in an immediate or a register; width 0 stands for 32. */
+/* A bit field, width << 5 | offset, in an immediate or a register. Width 0 stands for 32. */
 static void field_of(const struct s12z_cpu *c, const struct s12z_operand *o, unsigned *width,
                      unsigned *offset)
 {

@@ -1,5 +1,5 @@
-/* Flash controller FTMRZ: registers, launching commands, time and interrupts.
- * What was remembered, not read: docs/unverified.md, "S12Z flash controller". */
+/* Flash controller FTMRZ: registers, launching commands, time and interrupts. What was remembered,
+ * not read, is in docs/unverified.md, "S12Z flash controller". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +75,8 @@ static void launch_command(struct s12z_ftmrz *f)
     set_busy(f, true);
 }
 
-/* A divider that makes FCLK too fast or too slow does not program: on silicon it may, badly. */
+/* Ends a command. With a divider that makes FCLK too fast or too slow it fails. Silicon may
+ * program, but badly. */
 static void complete_command(struct s12z_ftmrz *f)
 {
     const struct ftmrz_command *c = f->running;
@@ -134,7 +135,7 @@ static void write_clkdiv(struct s12z_ftmrz *f, uint8_t v)
         f->fclkdiv = FCLKDIV_LD | (v & (FCLKDIV_LCK | FCLKDIV_FDIV));
 }
 
-/* In normal mode protection can only grow. */
+/* In normal mode protection can be added but not removed. */
 static void write_protection(struct s12z_ftmrz *f, uint8_t fprot, uint8_t dfprot)
 {
     if (ftmrz_special_mode(f) || ftmrz_at_least_as_protected(f, fprot, dfprot)) {
@@ -157,7 +158,7 @@ static void write_command_word(struct s12z_ftmrz *f, uint16_t addr, uint8_t v)
     *w = (uint16_t)(addr & 1 ? (*w & 0xFF00) | v : (*w & 0xFF) | v << 8);
 }
 
-/* While a command runs only the interrupt enables and the error flags can be written. */
+/* While a command runs, only interrupt enables and the flags of FERSTAT can be written. */
 static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 {
     struct s12z_ftmrz *f = ctx;
@@ -186,8 +187,8 @@ static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 }
 DEVICE_BYTES(read_byte, write_byte)
 
-/* Security and protection come from the configuration field; if it cannot be read all of it is
- * closed. */
+/* Security and protection come from the configuration field. If it cannot be read, the part is
+ * secured and all of it is protected. */
 static void load_configuration(struct s12z_ftmrz *f)
 {
     struct s12z_board *b = f->board;

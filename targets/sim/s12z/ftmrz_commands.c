@@ -1,6 +1,6 @@
-/* Flash controller FTMRZ: what each command demands and does. Codes, word counts and parameters: an
- * open boot loader for a part with the same controller (USBDM's S12Z-FTMRZ-flash-scripts.tcl) for
- * 03, 06, 0A, 10-13; the others, and all times, are from memory. */
+/* Flash controller FTMRZ: what each command checks and does. Source of codes, word counts and
+ * parameters of 03, 06, 0A and 10-13: USBDM-FW, S12Z-FTMRZ-flash-scripts.tcl, for a part with the
+ * same controller. The other commands and all times are remembered, not read. */
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -59,8 +59,8 @@ static bool eeprom_erased(const struct s12z_ftmrz *f, uint32_t addr, uint32_t n)
 
 /* ---- protection ---- */
 
-/* FPHS: 2 to 16 KB below 0x1000000; FPLS: 1 to 8 KB from 0xFF8000. FPOPEN=0 turns the ranges into
- * the unprotected ones. */
+/* FPHS protects 2 to 16 KB below 0x1000000, FPLS 1 to 8 KB from 0xFF8000 on. With FPOPEN=0 these
+ * are the ranges that are not protected. */
 static bool flash_protected(uint8_t fprot, uint32_t addr)
 {
     uint32_t high = 0x1000000 - (0x800u << (fprot >> 3 & 3)),
@@ -141,7 +141,8 @@ static uint8_t check_eeprom_section(struct s12z_ftmrz *f)
         return 0;
     return FSTAT_ACCERR;
 }
-/* A phrase to program; a sector to erase may be named by any phrase of it. */
+/* Checks a phrase to be programmed, or a sector to be erased, which any of its phrases stands
+ * for. */
 static uint8_t check_phrase(struct s12z_ftmrz *f)
 {
     uint32_t a = ftmrz_address(f);
@@ -186,8 +187,8 @@ static uint8_t check_once_blank(struct s12z_ftmrz *f)
     return 0;
 }
 
-/* Four words against those at 0xFFFE00; 0000 and FFFF are no keys. After one wrong key only a reset
- * helps. */
+/* Compares four words with the key at 0xFFFE00. 0000 and FFFF are not allowed in a key. After a
+ * wrong key all are refused until a reset. */
 static uint8_t check_backdoor(struct s12z_ftmrz *f)
 {
     const uint8_t *key = flash_at(f, CONFIG_KEY);
@@ -221,8 +222,8 @@ static void take_words(const struct s12z_ftmrz *f, unsigned first, uint8_t *to, 
     }
 }
 
-/* Programming only clears bits. Over something else than all ones it leaves data and check bits
- * that do not belong together. */
+/* Programming only clears bits. Where not all bits were ones before, the ECC no longer belongs to
+ * the data. */
 static void program_bytes(uint8_t *at, uint8_t *bad, const uint8_t *data, size_t n)
 {
     if (!all_ones(at, n) && !all_ones(data, n) && memcmp(at, data, n) != 0)
@@ -242,8 +243,8 @@ static uint8_t finish_program(struct s12z_ftmrz *f)
         return FSTAT_MGSTAT;
     return 0;
 }
-/* fault=flash-weak: one bit of what was programmed reads as set again; its ECC, a single-bit fault,
- * would have mended it once. */
+/* The lowest bit that is cleared in the first byte reads as set. The model does not correct it by
+ * ECC, as silicon would a single bit. */
 void ftmrz_weaken(struct s12z_ftmrz *f)
 {
     uint32_t a = ftmrz_address(f);
@@ -284,7 +285,7 @@ static uint8_t finish_erase_all(struct s12z_ftmrz *f)
 {
     board_erase_flash(f->board);
     board_erase_eeprom(f->board);
-    /* all of it verified erased: security is released */
+    /* All of it is erased, so the part is no longer secured. */
     f->board->fsec = (uint8_t)((f->board->fsec & ~3) | 2);
     return 0;
 }
@@ -442,8 +443,9 @@ void ftmrz_cut_short(struct s12z_ftmrz *f)
         memset(eeprom_bad_at(f, a & ~(EEPROM_SECTOR - 1u)), 1, EEPROM_SECTOR / EEPROM_WORD);
         break;
     default:
-        break; /* an erase of everything that was not finished: as it was, which security does not
-                  depend on */
+        /* An erase of everything that was aborted leaves all as it was, which no security depends
+         * on. */
+        break;
     }
 }
 

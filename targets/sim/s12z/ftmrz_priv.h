@@ -1,11 +1,11 @@
-/* The flash controller's two files: ftmrz.c has registers and time, ftmrz_commands.c what commands
- * check and do. */
+/* The inside of the flash controller FTMRZ. ftmrz.c has registers and time, ftmrz_commands.c what
+ * commands check and do. */
 #ifndef TARGETS_SIM_S12Z_FTMRZ_PRIV_H
 #define TARGETS_SIM_S12Z_FTMRZ_PRIV_H
 
 #include "targets/sim/s12z/board_priv.h"
 
-/* Register bits. Source: the vendor's derivative header of MC9S12ZVML128, mc9s12zvml128.h (HDR). */
+/* Register bits. Source: HDR, mc9s12zvml128.h. */
 /* clang-format off */
 enum {
     FCLKDIV_LD = 0x80, FCLKDIV_LCK = 0x40, FCLKDIV_FDIV = 0x3F, FSTAT_CCIF = 0x80,
@@ -34,32 +34,35 @@ struct s12z_ftmrz {
     struct s12z_board *board;
     uint8_t fclkdiv, fccobix, fpstat, fcnfg, fercnfg, fstat, ferstat, fprot, dfprot, fopt;
     uint16_t fccob[FCCOB_WORDS];
-    bool backdoor_spent;                /* a wrong key: no further try until reset */
+    /* a wrong key was given: no other is accepted before a reset */
+    bool backdoor_spent;
     uint8_t once[ONCE_PHRASES][PHRASE]; /* the program-once field */
     const struct ftmrz_command *running;
-    uint64_t done_at;  /* core cycles; UINT64_MAX when idle */
-    uint64_t commands; /* programmed or erased since power-on, for fault=flash@N */
+    uint64_t done_at;  /* core cycle; UINT64_MAX: idle */
+    uint64_t commands; /* commands on flash or EEPROM since power-on, for fault=flash@N */
 };
 
-/* A row per command. Words: the lowest and highest FCCOBIX it takes. Times at FCLK and bus clock.
- */
+/* A command. ix_min and ix_max: the FCCOBIX that it takes. */
 struct ftmrz_command {
     uint8_t code, ix_min, ix_max;
-    bool uses_flash, uses_eeprom; /* those cannot be read meanwhile */
-    /* ACCERR or FPVIOL in FSTAT, 0: go on */
+    bool uses_flash, uses_eeprom; /* these memories cannot be read meanwhile */
+    /* Called before it begins. Returns ACCERR or FPVIOL of FSTAT, or 0: it may begin. */
     uint8_t (*check)(struct s12z_ftmrz *f);
-    /* at its end; returns MGSTAT */
+    /* Called at its end, and does what the command does. Returns MGSTAT. */
     uint8_t (*finish)(struct s12z_ftmrz *f);
-    uint32_t (*fclk)(const struct s12z_ftmrz *f); /* how long, in cycles of FCLK */
+    uint32_t (*fclk)(const struct s12z_ftmrz *f); /* how long it takes, in cycles of FCLK */
 };
+/* The command of this code; NULL: there is none. Static lifetime. */
 const struct ftmrz_command *ftmrz_command_find(uint8_t code);
-void ftmrz_weaken(struct s12z_ftmrz *f); /* a bit of the phrase just programmed does not hold */
+/* For fault=flash-weak: makes a bit of the phrase just programmed read as set. */
+void ftmrz_weaken(struct s12z_ftmrz *f);
 
-/* A reset cut the running command short: what it worked on reads as an ECC fault. */
+/* A reset aborted the running command: what it worked on has ECC faults afterwards. */
 void ftmrz_cut_short(struct s12z_ftmrz *f);
-/* Whether every byte protected by (fprot, dfprot) is so by the other pair, too. */
+/* Does the pair (fprot, dfprot) protect every byte that the registers protect now? */
 bool ftmrz_at_least_as_protected(const struct s12z_ftmrz *f, uint8_t fprot, uint8_t dfprot);
 
+/* The global address in FCCOB0 and FCCOB1. */
 static inline uint32_t ftmrz_address(const struct s12z_ftmrz *f)
 {
     return (uint32_t)(f->fccob[0] & 0xFF) << 16 | f->fccob[1];

@@ -8,7 +8,9 @@ static bool is_closed(enum cpu_state state, unsigned sleeps)
     return sleeps >> state & 1;
 }
 
-/* The state that counts is the one in which the time since the last look was spent. */
+/* Returns the time since power-on without the times in which the clock was stopped. Whether it was
+ * stopped since the last call depends on the state in which the CPU was meanwhile, not on that of
+ * now. */
 uint64_t gate_time(struct gate *g, unsigned sleeps)
 {
     uint64_t now = g->board->cpu.cycles;

@@ -1,7 +1,7 @@
-/* Interrupt controller: IVBR, the priority of each vector, and which request comes first.
- * Source: HDR. Assumed (docs/unverified.md): CFADDR[6:3] picks eight vectors by their place in the
- * table, CFDATA0-7 hold their priorities, all maskable ones are 1 after reset; among equals the
- * higher vector address wins. */
+/* Interrupt controller: IVBR, the priority of each vector, and the choice among requests. Source:
+ * HDR. These are assumed (docs/unverified.md): CFADDR[6:3] selects eight vectors by their place in
+ * the table, CFDATA0-7 have their priorities, and all maskable ones have priority 1 after reset. Of
+ * requests with equal priority the one whose vector has the higher address comes first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ uint32_t intc_vector_address(const struct s12z_intc *i, unsigned vector)
     return (((uint32_t)i->ivbr & 0xFFFE) << 8) + 0x1FC - 4 * vector;
 }
 
-/* Place in the table, lowest address first, to vector number and back. */
+/* Converts a place in the table, counted from the lowest address, to a vector number, and back. */
 static unsigned mirror_place(unsigned n) { return VEC_COUNT - 1 - n; }
 
 static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
@@ -105,7 +105,8 @@ int intc_pending(const struct s12z_intc *i, unsigned ipl, unsigned *level)
     for (unsigned w = 0; w < VEC_COUNT / 64; w++)
         for (uint64_t bits = i->lines[w]; bits; bits &= bits - 1) {
             unsigned n = 64 * w + (unsigned)__builtin_ctzll(bits);
-            if (i->priority[n] > best_level) { /* the first of equals has the higher address */
+            /* of equals the first found is kept: its vector has the higher address */
+            if (i->priority[n] > best_level) {
                 best = (int)n;
                 best_level = i->priority[n];
             }

@@ -1,5 +1,5 @@
-/* The board's memories as the CPU's fast path sees them, and what becomes of that when flash is
- * programmed or erased. */
+/* The memories as the CPU's fast path sees them, and what programming and erasing flash changes
+ * there. */
 #include <string.h>
 
 #include "targets/sim/s12z/board_priv.h"
@@ -15,7 +15,7 @@ static bool any_bad_phrase(const struct s12z_board *b, uint32_t addr)
     return false;
 }
 
-/* Flash always starts on a page. */
+/* Flash begins at a page's beginning in every part, so a page of it is wholly flash. */
 static void map_flash_page(struct s12z_bus *bus, uint32_t addr)
 {
     struct s12z_board *b = bus->board;
@@ -48,7 +48,8 @@ void bus_map(struct s12z_bus *bus)
         uint32_t addr = page << BUS_PAGE_BITS;
         enum region r = bus_region_of(b, addr, &first);
         if (r != bus_region_of(b, addr + PAGE - 1, &last))
-            continue; /* a part's end inside the page: through bus_read() */
+            /* A memory ends inside of this page, which therefore goes through bus_read(). */
+            continue;
         if (r == REGION_RAM)
             bus_map_ram(bus, addr);
         else if (r == REGION_FLASH)

@@ -1,4 +1,4 @@
-/* The peripherals a board has, made in one place; each is a file of its own. */
+/* Makes and frees the peripherals of a board. Each of them is a file of its own. */
 #include "targets/sim/s12z/peripheral.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@ struct s12z_peripherals {
     struct s12z_sci *sci[2];
 };
 
-/* Motor PWM and the second converter belong to the ZVM group, which is what has the full DBG here.
- */
+/* Motor PWM and the second converter belong to the ZVM group. Of the modelled parts these are the
+ * ones with the full DBG module. */
 static int make_all(struct s12z_peripherals *p)
 {
     struct s12z_board *b = p->board;

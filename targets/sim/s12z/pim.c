@@ -1,6 +1,6 @@
-/* Port registers 0x0200-0x02FF: storage, with the input registers showing what the pins carry: the
- * driven level of outputs, the pulled one of inputs (nothing else is connected). Addresses: the
- * vendor's header from memory (docs/unverified.md). */
+/* Port registers 0x0200-0x02FF. They hold what is written. The input registers show the pins:
+ * outputs have the level they drive, inputs that of their pull device, as nothing is connected. The
+ * addresses are remembered from HDR (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct s12z_pim {
     uint8_t reg[LAST - BASE + 1];
 };
 
-/* Data, input, direction, pull enable, pull select (1: down) of each 8-bit port. */
+/* Of each 8-bit port: data, input, direction, pull enable, pull select (1: down). */
 static const struct {
     uint16_t data, input, direction, pull, select;
 } ports[] = {

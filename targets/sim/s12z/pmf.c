@@ -1,6 +1,6 @@
-/* Motor PWM (PMF): the three generators' counters, reload flags and interrupts, and the buffering
- * of the modulus. The PWM outputs, faults and corrections are registers only. Bits: the vendor's
- * header; behaviour from memory (docs/unverified.md). */
+/* Motor PWM (PMF): the counters, reload flags and interrupts of its three generators, and the
+ * buffered modulus. PWM outputs, faults and corrections are registers without function. Source of
+ * the bits: HDR. The behaviour is remembered, not read (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum {
     GENERATOR_BYTES = 8,
     VEC_RELOAD_A = 75
 };
-enum { ENC, FQC, CNT, MOD = 4, DTM = 6 }; /* within a generator */
+enum { ENC, FQC, CNT, MOD = 4, DTM = 6 }; /* offsets within a generator */
 enum {
     CFG0_MTG = 0x40,
     CFG0_EDGEA = 0x08,
@@ -30,10 +30,10 @@ enum {
 };
 
 struct generator {
-    uint16_t modulus; /* in use; the register holds the next one */
-    uint8_t prescale; /* log2, in use */
+    uint16_t modulus; /* in use; the register has the next one */
+    uint8_t prescale; /* in use, as the logarithm to base 2 */
     unsigned skipped; /* reload opportunities since the last reload */
-    uint64_t from;    /* the clock's time at which this period began */
+    uint64_t from;    /* the clock's time at which the present period began */
 };
 struct s12z_pmf {
     struct s12z_board *board;
@@ -47,15 +47,15 @@ static uint8_t *generator_reg(struct s12z_pmf *p, unsigned n, unsigned offset)
     return &p->reg[FIRST_GENERATOR - BASE + GENERATOR_BYTES * n + offset];
 }
 
-/* Without MTG generator A is the only one. */
+/* Without MTG only generator A runs. */
 static bool generator_runs(struct s12z_pmf *p, unsigned n)
 {
     return *generator_reg(p, n, ENC) & ENC_PWMEN && p->gen[n].modulus &&
            (n == 0 || p->reg[CFG0 - BASE] & CFG0_MTG);
 }
 
-/* Core cycles between two chances to reload: a period, up and down when centre-aligned, or its
- * half. */
+/* Core cycles between two reload opportunities: a period, which goes up and down if it is
+ * centre-aligned, or half of one. */
 static uint64_t reload_cycles(struct s12z_pmf *p, unsigned n)
 {
     bool edge = p->reg[CFG0 - BASE] & (CFG0_EDGEA << n),
@@ -121,7 +121,8 @@ static uint16_t counter_value(struct s12z_pmf *p, unsigned n)
         return 0;
     uint64_t steps = (p->clock.last - p->clock.off - p->gen[n].from) >> p->gen[n].prescale;
     uint16_t top = p->gen[n].modulus;
-    return (uint16_t)(steps <= top ? steps : 2u * top - steps); /* centre-aligned: down again */
+    /* centre-aligned: it counts down again */
+    return (uint16_t)(steps <= top ? steps : 2u * top - steps);
 }
 
 static uint8_t read_byte(void *ctx, uint16_t addr)
@@ -140,13 +141,13 @@ static void write_generator(struct s12z_pmf *p, unsigned n, unsigned offset, uin
     uint8_t *r = generator_reg(p, n, offset);
     bool was = *generator_reg(p, n, ENC) & ENC_PWMEN;
     if (offset == FQC)
-        *r = (uint8_t)((v & ~FQC_PWMRF) |
-                       (*r & ~v & FQC_PWMRF)); /* the flag falls when a one is written to it */
+        *r =
+            (uint8_t)((v & ~FQC_PWMRF) | (*r & ~v & FQC_PWMRF)); /* writing a one clears the flag */
     else if (offset == ENC)
         *r = v & (ENC_PWMEN | 0x46 | ENC_PWMRIE);
     else if (offset != CNT && offset != CNT + 1)
         *r = v;
-    if (!was || !p->gen[n].modulus) /* what stands still is loaded at once */
+    if (!was || !p->gen[n].modulus) /* while a generator is off, it is loaded at once */
         load_generator(p, n);
     if (!was && *generator_reg(p, n, ENC) & ENC_PWMEN) {
         p->gen[n].from = p->clock.last - p->clock.off;

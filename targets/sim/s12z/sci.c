@@ -1,6 +1,6 @@
-/* Serial interface SCI0, SCI1: sender and receiver with the line at the host (probe/sim_serial.h).
- * Bits: the vendor's header; behaviour from memory (docs/unverified.md). Break, parity, ninth bit,
- * infrared and LIN detection are not modelled. */
+/* Serial interfaces SCI0 and SCI1: sender and receiver, with the other end of the line at the host
+ * (probe/sim_serial.h). Source of the bits: HDR. The behaviour is remembered, not read
+ * (docs/unverified.md). Break, parity, ninth bit, infrared and LIN detection are not modelled. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,10 +36,11 @@ struct s12z_sci {
     struct gate clock;
     struct sim_serial line;
     uint8_t reg[SIZE], alternative[3];
-    /* flags of SR1 since it was last read, which the data register may then clear */
+    /* Flags that were set when SR1 was last read: an access to the data register clears only
+     * these. */
     uint8_t seen;
     uint8_t holding, shifter, received;
-    uint64_t sent_at, poll_at, idle_at; /* in the clock's time; UINT64_MAX: nothing on the way */
+    uint64_t sent_at, poll_at, idle_at; /* in the clock's time; UINT64_MAX: nothing is under way */
 };
 
 static unsigned sleep_states(const struct s12z_sci *s)
@@ -50,7 +51,8 @@ static unsigned sleep_states(const struct s12z_sci *s)
 }
 static uint64_t clock_now(const struct s12z_sci *s) { return s->clock.last - s->clock.off; }
 
-/* SBR bus clocks a bit (0 stops the clock), ten or eleven bits. */
+/* Core cycles of a character: SBR bus clocks a bit, ten or eleven bits. With an SBR of 0 it is 0,
+ * and the clock is off. */
 static uint64_t char_cycles(const struct s12z_sci *s)
 {
     return 2 * (uint64_t)(s->reg[BDH] << 8 | s->reg[BDL]) * (s->reg[CR1] & CR1_M ? 11 : 10);
@@ -106,7 +108,7 @@ static void poll_line(struct s12z_sci *s)
         receive_char(s, c);
 }
 
-/* The host's end is asked once per character time, while there is room. */
+/* The host's end is asked for a character once per character time. */
 static void plan_polling(struct s12z_sci *s)
 {
     bool listens = s->reg[CR2] & CR2_RE && sim_serial_can_receive(&s->line) && char_cycles(s);
@@ -143,8 +145,8 @@ static uint64_t next_moment(void *ctx)
     return gate_when(&s->clock, sleep_states(s), MIN(t, s->idle_at));
 }
 
-/* Reading the status, then the data register clears the receiver's flags that were seen; writing it
- * those of the sender. */
+/* Reading SR1, then the data register clears those flags of the receiver that were read as set. A
+ * write to the data register does so for the sender's. */
 static uint8_t read_data(struct s12z_sci *s)
 {
     s->reg[SR1] &= (uint8_t) ~(s->seen & (SR1_RDRF | SR1_OR | SR1_IDLE));
@@ -156,7 +158,7 @@ static uint8_t read_data(struct s12z_sci *s)
 static void write_data(struct s12z_sci *s, uint8_t v)
 {
     if (!(s->seen & SR1_TDRE) && !(s->reg[SR1] & SR1_TDRE))
-        return; /* still full, and not said to be seen empty */
+        return; /* still full, and not read as empty */
     s->holding = v;
     s->reg[SR1] &= (uint8_t)~SR1_TDRE;
     s->seen &= (uint8_t)~SR1_TDRE;

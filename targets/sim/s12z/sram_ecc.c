@@ -1,6 +1,6 @@
 /* Error correction of the RAM: words of 16 bits with 6 check bits, and the debug registers that
- * read and write them raw. The code is one that corrects one bit and sees two; which one silicon
- * uses is not known (docs/unverified.md). Registers: the vendor's header. */
+ * access both without correction. The code here corrects one bit and detects two; which code
+ * silicon uses is not known (docs/unverified.md). Source of the registers: HDR. */
 #include <stdlib.h>
 
 #include "targets/sim/s12z/board_priv.h"
@@ -36,8 +36,8 @@ struct s12z_sram_ecc {
     bool no_repair;
 };
 
-/* Columns of the code: five bits with more than one set, all different; bit 5 makes the number of
- * ones of the whole even. */
+/* The code. Each data bit has a column of five bits, at least two of them set, and no two columns
+ * are equal. The sixth check bit makes the number of ones in the whole word even. */
 static uint8_t code_column(unsigned bit)
 {
     static const uint8_t columns[16] = {
@@ -66,7 +66,8 @@ static void put_data(struct s12z_board *b, unsigned word, uint16_t v)
     cpu_forget(&b->cpu, RAM_START + 2 * word, 2);
 }
 
-/* b->ram_raw: 0: the check bits are those of the data; RAW and what they are instead. */
+/* Sets a word's entry of b->ram_raw. 0: the check bits belong to the data. Otherwise it is RAW and
+ * the check bits as they are. */
 static void set_raw(struct s12z_board *b, unsigned word, uint8_t raw)
 {
     b->ram_faults += (raw != 0) - (b->ram_raw[word] != 0);
@@ -79,8 +80,8 @@ static void update_line(struct s12z_sram_ecc *e)
     intc_line(e->board->intc, VEC_RAM_ECC, e->ie & e->flags);
 }
 
-/* A word is read: one wrong bit is put right, on the way and, unless that is switched off, in the
- * RAM. False: more are wrong. */
+/* Corrects a single wrong bit of a word, for a read. With DCMD_NO_REPAIR wrong check bits stay as
+ * they are in the RAM; a wrong data bit does not. Returns false if more bits are wrong. */
 static bool correct_word(struct s12z_sram_ecc *e, unsigned word)
 {
     struct s12z_board *b = e->board;
@@ -91,7 +92,7 @@ static bool correct_word(struct s12z_sram_ecc *e, unsigned word)
     unsigned ones = (unsigned)__builtin_popcount(data) +
                     (unsigned)__builtin_popcount(b->ram_raw[word] & CHECK_BITS);
     if (wrong && ones % 2 == 0)
-        return false; /* two bits */
+        return false; /* two wrong bits */
     if (wrong) {
         uint8_t c = wrong & (PARITY - 1);
         for (unsigned k = 0; k < 16; k++)
@@ -121,7 +122,7 @@ bool sram_ecc_write(struct s12z_sram_ecc *e, uint32_t addr, unsigned size)
         if (addr <= at && at + 2 <= addr + size)
             set_raw(e->board, w, 0);
         else
-            ok &= correct_word(e, w); /* read, changed, written back */
+            ok &= correct_word(e, w); /* a part of a word is read, changed and written back */
     }
     return ok;
 }

@@ -1,5 +1,5 @@
 /* Timer TIM0: a 16-bit counter, four output compare channels, overflow. Input capture and the pins
- * are not modelled. Bits: the vendor's header; behaviour is that of the family's TIM16B
+ * are not modelled. Source of the bits: HDR. The behaviour is that of the family's TIM16B
  * (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,8 @@ struct s12z_tim {
     struct s12z_board *board;
     struct gate clock;
     uint8_t reg[LAST - BASE + 1];
-    uint64_t ticks; /* the counter, its overflows above bit 15 */
-    uint64_t since; /* the clock's time when it had this value */
+    uint64_t ticks; /* the counter, with its overflows above bit 15 */
+    uint64_t since; /* the clock's time at which it had this value */
 };
 
 static uint8_t *reg_at(struct s12z_tim *t, unsigned addr) { return &t->reg[addr - BASE]; }
@@ -70,7 +70,7 @@ static void update_lines(struct s12z_tim *t)
               *reg_at(t, TFLG2) & TFLG2_TOF && *reg_at(t, TSCR2) & TSCR2_TOI);
 }
 
-/* Ticks from a counter value to the next one equal to `value` in its low 16 bits: 1 to 65536. */
+/* Ticks until the counter next has `value` in its low 16 bits: 1 to 65536. */
 static uint64_t ticks_until(uint64_t ticks, uint16_t value)
 {
     return (uint16_t)(value - ticks - 1) + 1u;
@@ -102,7 +102,7 @@ static void advance_clock(void *ctx, uint64_t now)
     catch_up(ctx);
 }
 
-/* A flag that is set already needs no moment of its own. */
+/* A flag that is already set is not waited for: it would change nothing. */
 static uint64_t next_moment(void *ctx)
 {
     struct s12z_tim *t = ctx;
@@ -119,7 +119,7 @@ static uint64_t next_moment(void *ctx)
                      n == UINT64_MAX ? n : t->since + n * tick_cycles(t));
 }
 
-/* With TFFCA an access to a channel's or the counter's register clears its flag. */
+/* With TFFCA an access to the register of a channel, or to the counter, clears its flag. */
 static void fast_clear(struct s12z_tim *t, unsigned addr)
 {
     if (!(*reg_at(t, TSCR1) & TSCR1_TFFCA))
