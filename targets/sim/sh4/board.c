@@ -1,4 +1,4 @@
-/* The board as a thing on a wire: virtual time, pins, faults on demand. */
+/* The board behind its pins: virtual time, resets, H-UDI commands, faults on demand. */
 #include "targets/sim/sh4/board.h"
 
 #include <errno.h>
@@ -36,8 +36,8 @@ static uint64_t cycles_of(const struct board *b, uint64_t ns)
     return (uint64_t)((__extension__(unsigned __int128) ns * b->opt.cpu_hz) / 1000000000);
 }
 
-/* CPU cycle at which a fault with times begins or ends next; UINT64_MAX: never. A transfer under
- * way sees no end. */
+/* The CPU cycle at which a fault with times begins or ends next; UINT64_MAX: never. It does not end
+ * during a transfer. */
 static uint64_t fault_edge(const struct board *b)
 {
     if (!b->opt.fault_for_ns || b->fault_phase == FAULT_OVER ||
@@ -61,7 +61,7 @@ static void fault_turns(struct board *b)
     }
 }
 
-/* The CPU in slices that end where a peripheral has something to say. */
+/* Runs the CPU up to the present, in parts that end at the next event of a peripheral. */
 static void run_to_now(struct board *b)
 {
     while (b->cpu.cycle < b->cycles) {
@@ -71,18 +71,19 @@ static void run_to_now(struct board *b)
         uint64_t next = board_devices_next(b);
         uint64_t until = next > b->cpu.cycle && next < end ? next : end;
         if (board_faulty(b, FAULT_NO_CLOCK) || board_faulty(b, FAULT_NO_POWER)) {
-            b->cpu.cycle = MAX(b->cpu.cycle, end); /* time passes, nothing executes */
+            b->cpu.cycle = MAX(b->cpu.cycle, end); /* time passes, but nothing is executed */
             continue;
         }
         sh4_cpu_run(&b->cpu, until);
-        /* Peripherals are worked out by time when looked at: only an event, or ASE mode changing
-         * (which ends the core's run, and the watchdog's counting), needs them now. */
+        /* Peripherals compute their state when it is looked at. They are needed here only for an
+         * event, or when ASE mode was entered or left, which stops the watchdog or lets it go
+         * on. */
         if (b->cpu.cycle >= board_devices_next(b) || b->cpu.in_ase != b->wdt.frozen)
             board_devices_advance(b);
     }
 }
 
-/* Turns TCK clocks done since last time into CPU cycles. */
+/* Converts the TCK clocks since the last call to CPU cycles. */
 static void count_tck(struct board *b)
 {
     uint64_t clocks = b->hudi.clocks - b->tck_synced;
@@ -181,9 +182,9 @@ static uint64_t next_random(uint64_t *s)
     return *s;
 }
 
-/* A data register's word on its way in. */
-enum { WEAK_WIRES_BITS = 1000 }; /* one in so many is lost above wires=HZ, sddr=HZ */
+enum { WEAK_WIRES_BITS = 1000 }; /* one bit in so many is lost above wires=HZ and sddr=HZ */
 
+/* Returns what arrives of a word for a data register. */
 static uint32_t hudi_arrive(void *ctx, uint32_t word)
 {
     struct board *b = ctx;
@@ -213,7 +214,7 @@ static const struct sh4_hudi_ops hudi_ops = {
 
 /* ---- pins ---- */
 
-/* Flips about one bit in `rate`; the distance to the next is drawn each time. */
+/* Flips about one bit in `rate`. The distance to the next one is random. */
 static void add_noise(struct board *b, size_t n, uint64_t rate, uint8_t *tdo)
 {
     uint64_t at = b->noise_left;
@@ -224,7 +225,7 @@ static void add_noise(struct board *b, size_t n, uint64_t rate, uint8_t *tdo)
     b->noise_left = at - n;
 }
 
-/* Once seen unplugged it stays gone for whoever has it open. */
+/* Is the adapter gone? Once unplugged it stays so until it is opened again. */
 static bool adapter_gone(const struct board *b, size_t clocks)
 {
     return b->unplugged || (b->opt.fault == FAULT_UNPLUG && !b->opt.fault_for_ns &&
@@ -237,7 +238,8 @@ static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const
     struct board *b = board_of(sb);
     if (b->opt.fault_for_ns)
         hudi_sync(b);
-    if (adapter_gone(b, n)) { /* the whole transfer fails, and from now on shorter ones, too */
+    /* The whole transfer fails, and so do all later ones, shorter ones too. */
+    if (adapter_gone(b, n)) {
         b->opt.fault_n = 0;
         return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
     }
@@ -318,8 +320,8 @@ static uint32_t board_set_tck_hz(struct sim_board *sb, uint32_t hz)
     return b->opt.tck_hz;
 }
 
-/* Rounded down to cycles; over a long wait in pieces the error stays under a cycle each, the same
- * every run. */
+/* Lets ns pass, rounded down to cycles. A long wait in pieces loses up to a cycle a piece, the same
+ * in every run. */
 static void let_pass(struct board *b, uint64_t ns)
 {
     count_tck(b);
@@ -345,7 +347,7 @@ static uint64_t board_now_ns(struct sim_board *sb)
     return ns_of(b);
 }
 
-/* A host takes about this long to find a device and open it, or not to find it. */
+/* A host takes about this long to find a device and open it, or to find that it is not there. */
 enum { REOPEN_NS = 100000000 };
 
 static int board_reopen(struct sim_board *sb, struct err *err)
@@ -403,7 +405,7 @@ static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
     if (sh4_cpu_init(&b->cpu, &cfg, &bus) < 0)
         return err_set(err, ERR_NOMEM, "", "no memory for the CPU model");
     b->cpu.cycle = at_cycle;
-    memset(b->cpu.aseram, 0xA5, sizeof b->cpu.aseram); /* anything may be there */
+    memset(b->cpu.aseram, 0xA5, sizeof b->cpu.aseram); /* it is not initialised */
     sh4_mmu_init(&b->mmu, &b->cpu.ccn);
     b->cpu.mmu = &b->mmu;
     b->cpu.ubc = &b->ubc;
@@ -413,7 +415,7 @@ static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
     b->hudi.alternates = b->opt.alternates;
     b->hudi.status_zero = b->opt.status_zero;
     if (b->opt.fault == FAULT_WRONG_IR)
-        b->hudi.ir_bits = 5; /* a TAP multiplexer, as in front of an STb7100's core */
+        b->hudi.ir_bits = 5; /* a TAP multiplexer, as in front of the core of an STb7100 */
     sh4_cpu_reset(&b->cpu, SH4_RESET_POWER_ON, false);
     board_devices_reset(b, true);
     b->hudi.trst_low = b->opt.fault == FAULT_TRST;
@@ -421,7 +423,8 @@ static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
     return 0;
 }
 
-/* Power is back: everything but the flash and the RTC, which has a battery, has forgotten. */
+/* Power is back. Only the flash has kept its contents, and the RTC, which has a battery, goes
+ * on. */
 static void power_up(struct board *b)
 {
     uint64_t at = b->cpu.cycle, clocks = b->hudi.clocks;
@@ -429,7 +432,7 @@ static void power_up(struct board *b)
     memset(b->ram, 0, BOARD_RAM_BYTES);
     b->reset_pin_low = b->hudi_reset = b->asebrk_low = false;
     if (build_cpu(b, at, NULL) < 0)
-        b->fault_phase = FAULT_SHOWS; /* no memory: it never comes back */
+        b->fault_phase = FAULT_SHOWS; /* out of memory: power stays off */
     b->hudi.clocks = clocks;
 }
 

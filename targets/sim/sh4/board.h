@@ -1,7 +1,8 @@
-/* The simulated SH7750 and SH7091 boards: CPU, memory, peripherals, H-UDI, behind JTAG pins.
+/* The simulated SH7750 and SH7091 boards. A board has a CPU, memory, peripherals and H-UDI, and is
+ * reached through its JTAG pins.
  *
  * main() gives these types to the sim driver; only tests that build boards need this header, too.
- * Options after the board's name, comma separated:
+ * These options may follow the board's name, separated by commas:
  *   be | le          byte order of the part (default le)
  *   tck=HZ cpu=HZ    TCK (default 10 MHz) and CPU clock (default 200 MHz; bus 1/2, peripherals 1/4)
  *   wires=HZ[@US]    long wires: above this TCK, from that time on, about one TDO bit in 1000 is
@@ -23,7 +24,7 @@
  *                    noise-in@N: the same with the bits of data registers on their way in
  *   fault=KIND@T+D   no-power, no-clock, stuck-tdo, silent, unplug: the fault begins at T and ends
  *                    D later in virtual time, with units: 2s+500ms. After no-power the board powers
- *                    up with its memory gone; after unplug the adapter must be opened again. T+D/P:
+ *                    up with its memory lost; after unplug the adapter must be opened again. T+D/P:
  *                    again every P */
 #ifndef TARGETS_SIM_SH4_BOARD_H
 #define TARGETS_SIM_SH4_BOARD_H

@@ -1,11 +1,12 @@
-/* What the CPU finds on its buses: memory windows, on-chip registers, and nothing. */
+/* What the CPU finds on its buses: windows of memory, on-chip registers, and addresses where
+ * nothing is. */
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sim/sh4/board_priv.h"
 #include "targets/sh4/isa/regs.h"
 
-/* Nothing drives the bus, which reads as all ones. Such accesses are counted, with the first
- * address, to be reported. */
+/* Where nothing drives the bus, it reads as all ones. Such accesses are counted, and the first one
+ * is logged. */
 static void first_nothing(struct board *b, uint32_t paddr, const char *what)
 {
     b->nothing_first = paddr;
@@ -13,9 +14,9 @@ static void first_nothing(struct board *b, uint32_t paddr, const char *what)
             what, paddr);
 }
 
-/* The 32-bit view of a Dreamcast's video memory shows its two 4 MB banks one behind the other; in
- * the 64-bit view their words alternate. paddr is aligned to its size, at most 4. NULL: not there.
- */
+/* A Dreamcast's video memory has two banks of 4 MB. Its 32-bit view has them one behind the other;
+ * in the 64-bit view their words alternate. paddr is aligned to the size of the access, 4 at most.
+ * NULL: paddr is not in the 32-bit view. */
 static uint8_t *video_32(struct board *b, uint32_t paddr)
 {
     if (!b->video || paddr >> 24 != 0x05)
@@ -133,8 +134,9 @@ uint64_t board_devices_next(const struct board *b)
     return next * BOARD_PCLK_DIV;
 }
 
-/* WTCNT and WTCSR outlive the reset they cause: WOVF tells the program why it starts again, and the
- * counting goes on (manual, section 10: initialised by the RESET pin only). */
+/* A reset by the watchdog. WTCNT and WTCSR keep their values: WOVF shows the program why it starts
+ * again, and the counting goes on. Source: SH7750 hardware manual, section 10: only the RESET pin
+ * initialises them. */
 static void watchdog_reset(struct board *b, bool power_on)
 {
     struct sh4_wdt wdt = b->wdt;
@@ -143,7 +145,7 @@ static void watchdog_reset(struct board *b, bool power_on)
     b->wdt = wdt;
 }
 
-/* The pin of nmi=US: falls, rises 1 us later, then rests. */
+/* The NMI pin with nmi=US: it falls, rises 1 us later, and stays high. */
 static void nmi_pin(struct board *b, uint64_t now)
 {
     if (now < b->nmi_edge)
@@ -191,7 +193,7 @@ static void unknown_register(struct board *b, uint32_t addr)
             addr);
 }
 
-/* Writing an SDRAM mode register is a message in the address bits; there is nothing to keep. */
+/* A write to an SDRAM mode register has its data in the address. The model does not need it. */
 static bool sdram_mode(uint32_t addr) { return (addr & 0xFFF80000) == 0xFF900000; }
 
 static bool hudi_register(struct board *b, uint32_t addr, unsigned size, uint32_t *value)
@@ -210,12 +212,13 @@ static uint64_t io_read(void *ctx, uint32_t addr, unsigned size)
     uint32_t v = 0;
     if (hudi_register(b, addr, size, &v))
         return v;
-    if (addr >= SH4_FRQCR) /* timers, serial: 0xFFC00000 and up depend on time */
+    /* from 0xFFC00000 on there are timers and serial ports, which depend on time */
+    if (addr >= SH4_FRQCR)
         board_devices_advance(b);
     if (sh4_ubc_read(&b->ubc, addr, &v) || sh4_intc_read(&b->intc, addr, &v) ||
         sh4_tmu_read(&b->tmu, addr, &v) || sh4_rtc_read(&b->rtc, addr, &v) ||
         sh4_scif_read(&b->scif, addr, &v) || sh4_wdt_read(&b->wdt, addr, &v)) {
-        if (addr == SH4_SCFRDR2) { /* room in the FIFO: the next character may come */
+        if (addr == SH4_SCFRDR2) { /* there is room in the FIFO, so the next character may come */
             board_irq_update(b);
             sh4_cpu_limit(&b->cpu, board_devices_next(b));
         }
@@ -288,8 +291,9 @@ static void self_reset(void *ctx, uint16_t expevt)
     board_devices_reset(b, false);
 }
 
-/* SDDR and SDIR change only by the wire, which acts between runs; the serial port's state when a
- * character has come or gone, and the flags that were seen are seen already. */
+/* Registers that do not change while the core runs (struct sh4_bus, stable). SDDR and SDIR change
+ * by scans, between runs. Those of the SCIF change when a character has come or was sent, and
+ * reading SCFSR again sees no flag for the first time. */
 static bool reads_stable(void *ctx, uint32_t addr)
 {
     (void)ctx;

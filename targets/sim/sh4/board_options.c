@@ -1,3 +1,4 @@
+/* The options of a board. board.h describes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static int parse_us(const char *name, const char *text, uint64_t *out, struct er
     return 0;
 }
 
-/* HZ or HZ@US */
+/* Reads HZ or HZ@US. */
 static int parse_wires(const char *text, struct board_options *o, struct err *err)
 {
     char hz[32];

@@ -1,4 +1,4 @@
-/* Inside of the board: shared by board*.c only. */
+/* The inside of the board, for board*.c and bootrom.c. */
 #ifndef TARGETS_SIM_SH4_BOARD_PRIV_H
 #define TARGETS_SIM_SH4_BOARD_PRIV_H
 
@@ -19,12 +19,12 @@ enum {
     BOARD_ROM_BYTES = 2 << 20,
     BOARD_FLASH_BYTES = 128 << 10,
     BOARD_RAM_BYTES = 16 << 20,
-    BOARD_RAM_AREA = 64 << 20, /* area 3: the 16 MB repeat */
+    BOARD_RAM_AREA = 64 << 20, /* area 3, in which the 16 MB repeat */
     BOARD_SOUND_BYTES = 2 << 20,
     BOARD_VIDEO_BYTES = 8 << 20,
-    BOARD_PCLK_DIV = 4, /* CPU clocks per peripheral clock */
+    BOARD_PCLK_DIV = 4, /* CPU clocks a peripheral clock */
     BOARD_MIN_CYCLES_PER_TCK = 4,
-    BOARD_STORED_REGS = 160 /* plain registers without a model of their own */
+    BOARD_STORED_REGS = 160 /* registers that only hold what is written */
 };
 
 /* clang-format off */
@@ -37,15 +37,15 @@ enum board_fault {
 struct board_options {
     bool big, private_commands, alternates, status_zero;
     uint32_t tck_hz, cpu_hz;
-    /* above them TDO bits are lost, bits of words for SDDR are; 0: never */
+    /* Above these clocks bits of TDO, or bits of words for SDDR, are lost; 0: never. */
     uint32_t wires_hz, sddr_hz;
     uint64_t wires_from_us;
     char serial[128], rom[256];
     enum board_fault fault;
-    uint64_t fault_n; /* TCK clock from which on it shows; noise: one bit in so many */
-    /* not 0: it shows from that time on, for that long, instead */
+    uint64_t fault_n; /* TCK clock from which on the fault is present; noise: one bit in so many */
+    /* Not 0: the fault is present from that time on for so long, instead. */
     uint64_t fault_from_ns, fault_for_ns;
-    uint64_t fault_every_ns; /* not 0: and again so long after it began */
+    uint64_t fault_every_ns; /* not 0: it repeats so long after it began */
     uint64_t nmi_us;         /* 0: never */
 };
 
@@ -64,54 +64,55 @@ struct board {
     struct sh4_scif scif;
     struct sh4_wdt wdt;
     struct sh4_hudi hudi;
-    uint32_t stored[BOARD_STORED_REGS]; /* indexed as sh4_reg_table */
+    uint32_t stored[BOARD_STORED_REGS]; /* by the index in sh4_reg_table() */
     uint8_t *rom, *flash, *ram;
-    /* SH7091 only, else NULL; video as the 64-bit view has it */
+    /* SH7091 only, else NULL. The video memory is in the order of its 64-bit view. */
     uint8_t *sound, *video;
 
-    /* Virtual time: `cycles` CPU cycles have been granted by TCK and waiting; the CPU is brought up
-     * to it when somebody looks. cycle_rest: remainder of TCK-to-cycle conversion, in units of
-     * 1/tck_hz. */
+    /* Virtual time. TCK and waiting have granted `cycles` CPU cycles, and the CPU is brought up to
+     * them when somebody looks. cycle_rest: what the conversion of TCK clocks left over, in units
+     * of 1/tck_hz. */
     uint64_t cycles, cycle_rest;
     struct sim_patience patience;
-    uint64_t tck_synced; /* hudi.clocks already turned into cycles */
-    /* peripheral clock of the NMI pin's next edge; UINT64_MAX: none */
+    uint64_t tck_synced; /* the hudi.clocks that are in `cycles` */
+    /* The peripheral clock of the next edge on the NMI pin; UINT64_MAX: none. */
     uint64_t nmi_edge;
     bool reset_pin_low, hudi_reset, asebrk_low;
 
     enum { FAULT_AHEAD, FAULT_SHOWS, FAULT_OVER } fault_phase; /* of a fault with times */
     bool unplugged; /* the adapter has to be opened again */
-    bool clocking;  /* in the middle of a transfer */
+    bool clocking;  /* a transfer is under way */
 
-    uint64_t nothing_reads, nothing_writes; /* accesses to where nothing is */
+    uint64_t nothing_reads, nothing_writes; /* accesses to addresses where nothing is */
     uint32_t nothing_first;                 /* the first such address */
-    uint64_t unknown_regs;                  /* P4 accesses to no register */
+    uint64_t unknown_regs;                  /* accesses to P4 where no register is */
     uint32_t unknown_first;
 
     struct sim_serial line; /* the SCIF's */
     uint64_t noise_state, noise_left;
 };
 
-/* board_options_parse - the text after the board's name; defaults for what it leaves out. */
+/* board_options_parse - reads the options that board.h lists; what the text leaves out has its
+ * default. -ERR_USAGE: an option is unknown or has a wrong value; *out is then untouched. */
 int board_options_parse(const char *text, struct board_options *out, struct err *err);
-/* board_bus - the callbacks and windows the CPU sees. */
+/* board_bus - the windows and callbacks for the CPU. */
 void board_bus(struct board *b, struct sh4_bus *bus);
-/* board_devices_reset - peripherals as after power-on, or manual reset, which leaves BSC, DMAC,
- * CPG, UBC and watchdog alone. */
+/* board_devices_reset - resets the peripherals as a power-on reset does, or a manual one, which
+ * leaves BSC, DMAC, CPG, UBC and watchdog as they are. */
 void board_devices_reset(struct board *b, bool power_on);
-/* board_stored - a register that is storage only; NULL if there is no such register. */
+/* board_stored - a register that only holds what is written; NULL: there is none at addr. */
 uint32_t *board_stored(struct board *b, uint32_t addr);
-/* board_devices_advance - peripherals up to the CPU's cycle; performs a watchdog reset if one is
- * due. */
+/* board_devices_advance - brings the peripherals up to the CPU's cycle. It does the watchdog's
+ * reset if one is due. */
 void board_devices_advance(struct board *b);
-/* board_devices_next - CPU cycle of the next peripheral event; UINT64_MAX if none. */
+/* board_devices_next - the CPU cycle of the next event of a peripheral; UINT64_MAX: none. */
 uint64_t board_devices_next(const struct board *b);
 /* board_irq_update - gives the CPU the most urgent request. */
 void board_irq_update(struct board *b);
-/* board_faulty - does this fault show now? Not for noise. */
+/* board_faulty - is this fault present now? Not for noise. */
 bool board_faulty(const struct board *b, enum board_fault fault);
-/* bootrom_fill - the built-in start program, in the part's byte order. rom: BOARD_ROM_BYTES bytes.
- */
+/* bootrom_fill - writes the built-in boot ROM in the part's byte order. rom: BOARD_ROM_BYTES
+ * bytes. */
 void bootrom_fill(uint8_t *rom, bool big);
 
 #endif

@@ -1,9 +1,10 @@
-/* The built-in boot ROM: sets a known state and idles, so that a debugger can load a program.
+/* The built-in boot ROM. It sets a known state and then idles, so that a debugger can load a
+ * program.
  *
- *   0000  mov.l  @(20,pc),r0     SR: privileged, bank 0, exceptions open, interrupts masked
+ *   0000  mov.l  @(20,pc),r0     SR: privileged, bank 0, BL=0, interrupts masked
  *   0002  ldc    r0,sr
  *   0004  mov.l  @(16,pc),r15    stack at the end of RAM
- *   0006  bra    .               idle; VBR is 0, so an unexpected exception parks in one of the
+ *   0006  bra    .               idle; VBR is 0, so an unexpected exception ends in one of the
  *   0008  nop                    loops below, where a debugger finds it
  *   0010  .long  0x8D000000
  *   0014  .long  0x400000F0

@@ -1,7 +1,7 @@
-/* I-cache 8 KB (256 lines), O-cache 16 KB (512 lines), both direct mapped with lines of 32 bytes,
- * holding real data: memory is stale until written back, the I-cache does not see stores. Indexed
- * by the virtual address, tagged with the physical one. Source: SH7750 hardware manual, section 4.
- */
+/* The caches: I-cache 8 KB (256 lines), O-cache 16 KB (512 lines), both direct mapped, with lines
+ * of 32 bytes. They are indexed by the virtual address and tagged with the physical one. They hold
+ * the data: memory is out of date until a line is written back, and the I-cache does not see
+ * stores. Source: SH7750 hardware manual, section 4 (Caches). */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -9,7 +9,8 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
-/* RAM mode takes the entries with bit 7 set (128-255 and 384-511); the other half stays cache. */
+/* RAM mode takes the entries with bit 7 set, 128-255 and 384-511. The other half remains a
+ * cache. */
 enum { RAM_ENTRY = 0x80 };
 
 unsigned sh4_oc_index(const struct sh4_cpu *cpu, uint32_t vaddr)
@@ -30,8 +31,8 @@ unsigned sh4_ic_index(const struct sh4_cpu *cpu, uint32_t vaddr)
     return vaddr >> 5 & 0xFF;
 }
 
-/* 0x7C000000: 4 KB areas 1 and 2, each with a shadow: address bit 13 (OIX: 25) selects, bit 12 does
- * not count. */
+/* RAM mode has two areas of 4 KB at 0x7C000000, each with a shadow. Address bit 13 (with OIX: bit
+ * 25) selects the area, and bit 12 does not count. */
 uint8_t *sh4_oc_ram(struct sh4_cpu *cpu, uint32_t vaddr)
 {
     unsigned area = cpu->ccn.ccr & CCR_OIX ? vaddr >> 25 & 1 : vaddr >> 13 & 1;
@@ -66,7 +67,7 @@ void sh4_ic_fill(struct sh4_cpu *cpu, unsigned i, uint32_t paddr)
     sh4_blocks_line_changed(cpu, i);
 }
 
-/* OCI and ICI invalidate without writing back; they read as 0. */
+/* OCI and ICI invalidate without a write-back. They read as 0. */
 void sh4_write_ccr(struct sh4_cpu *cpu, uint32_t value)
 {
     struct sh4_fast *f = cpu->fast;
@@ -101,8 +102,9 @@ uint32_t sh4_cache_array_read(struct sh4_cpu *cpu, uint32_t addr)
     }
 }
 
-/* An associative write compares the tag of the entry the address selects; only then V (and U)
- * change. The virtual address in the data goes through the TLB; a miss there means no match. */
+/* Does an associative write match? It compares the tag of the entry that the address selects; V and
+ * U change only on a match. The virtual address in the data is translated, and a TLB miss is no
+ * match. */
 static bool associative_match(struct sh4_cpu *cpu, uint32_t value, uint32_t tag, bool insn)
 {
     uint32_t paddr = value & SH4_PHYS;
@@ -129,7 +131,7 @@ static void write_ic_tag(struct sh4_cpu *cpu, unsigned i, uint32_t addr, uint32_
     sh4_blocks_line_changed(cpu, i);
 }
 
-/* A dirty line is written back before the entry changes. */
+/* A dirty line is written back before its entry changes. */
 static void write_oc_tag(struct sh4_cpu *cpu, unsigned i, uint32_t addr, uint32_t value)
 {
     struct sh4_fast *f = cpu->fast;

@@ -1,4 +1,4 @@
-/* The core as its board sees it: life, reset, registers, the run loop. */
+/* The core as its board sees it: init, the run loop, and the debug view of memory. */
 #include "targets/sim/sh4/cpu.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
-/* A line fill takes about 26 cycles, as SEED's tutorial has "25 to 30 times" a hit. The rest are
- * guesses of the same order for a 2:1 bus. */
+/* A line fill takes about 26 cycles, since SEED's tutorial has "25 to 30 times" the cost of a hit.
+ * The other costs are guesses of the same order, for a 2:1 bus. */
 const struct sh4_costs sh4_default_costs = {
     .ifill = 26,
     .ofill = 26,
@@ -23,7 +23,7 @@ const struct sh4_costs sh4_default_costs = {
     .exception = 5,
 };
 
-/* ---- life ---- */
+/* ---- init and fini ---- */
 
 int sh4_cpu_init(struct sh4_cpu *cpu, const struct sh4_config *cfg, const struct sh4_bus *bus)
 {
@@ -61,7 +61,7 @@ void sh4_cpu_fini(struct sh4_cpu *cpu)
 
 /* ---- running ---- */
 
-/* Time without instructions: nothing is counted. */
+/* Time passes without instructions, and no event is counted. */
 static void idle_until(struct sh4_cpu *cpu, uint64_t cycle)
 {
     if (cycle <= cpu->cycle)
@@ -71,7 +71,7 @@ static void idle_until(struct sh4_cpu *cpu, uint64_t cycle)
     cpu->cycle = cycle;
 }
 
-/* cycles in blocks before looking again whether the program just waits */
+/* Cycles in blocks before cpu_idle.c looks again whether the program only waits. */
 enum { LONGEST_STRETCH = 1 << 17 };
 
 static void run_some(struct sh4_cpu *cpu)
@@ -83,7 +83,7 @@ static void run_some(struct sh4_cpu *cpu)
     }
 }
 
-/* One round: an event, idle time, or instructions. Returns true if the core was idle. */
+/* One round of the run: an event, idle time, or instructions. Returns true if the core was idle. */
 static bool run_round(struct sh4_cpu *cpu)
 {
     if (!cpu->held && sh4_events_pending(cpu) && sh4_accept_events(cpu))
@@ -130,8 +130,8 @@ void sh4_cpu_step(struct sh4_cpu *cpu)
 
 /* ---- debug view ---- */
 
-/* The byte a data access would meet: O-cache line, O-cache RAM, ASERAM, memory window; NULL if
- * none. */
+/* The byte that a data access would find: in an O-cache line, O-cache RAM, ASERAM or a window.
+ * NULL: there is none. */
 static uint8_t *peek_byte(struct sh4_cpu *cpu, uint32_t vaddr, bool write)
 {
     struct sh4_fast *f = cpu->fast;

@@ -1,5 +1,4 @@
-/* Exceptions, interrupts, ASE breaks: how the core leaves the program. Source: SH7750 manual,
- * section 5. */
+/* Exceptions, interrupts and ASE breaks. Source: SH7750 hardware manual, section 5 (Exceptions). */
 #include "targets/sim/sh4/cpu_internal.h"
 
 static void flush_pipe(struct sh4_cpu *cpu)
@@ -19,7 +18,7 @@ static void enter_handler(struct sh4_cpu *cpu, uint32_t spc, uint32_t vector)
     cpu->sgr = cpu->r[15];
     sh4_set_sr(cpu, cpu->ssr | SR_MD | SR_RB | SR_BL);
     cpu->pc = vector;
-    cpu->asleep = false; /* the break after a SLEEP, too: its handler runs */
+    cpu->asleep = false; /* also at a break after SLEEP: its handler is executed */
     flush_pipe(cpu);
 }
 
@@ -54,8 +53,8 @@ void sh4_raise_mem(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
     raise_general(cpu, expevt, expevt == 0x040 || expevt == 0x060 ? 0x400 : 0x100);
 }
 
-/* Completed, not re-executed: SPC is the instruction after it; its time is the TRAPA's own issue
- * time. */
+/* TRAPA is of the completion type: SPC is the address of the next instruction. Its time is its own
+ * issue time, so no cost of an exception is added. */
 void sh4_trapa(struct sh4_cpu *cpu, uint8_t imm)
 {
     count_event(cpu, EV_TRAPA);
@@ -68,7 +67,8 @@ void sh4_trapa(struct sh4_cpu *cpu, uint8_t imm)
     enter_handler(cpu, cpu->pc + 2, cpu->vbr + 0x100);
 }
 
-/* Held off while BL=1 (unverified): the match stays in BRCR, no exception. */
+/* Takes a user break. The caller sees to it that BL is 0: with BL=1 a match only sets its flag in
+ * BRCR (unverified). */
 void sh4_user_break(struct sh4_cpu *cpu, uint32_t spc)
 {
     cpu->ccn.expevt = 0x1E0;
@@ -95,7 +95,7 @@ bool sh4_accept_events(struct sh4_cpu *cpu)
     if (cpu->ase_break) {
         enter_handler(cpu, cpu->pc, 0xFC000000);
         sh4_enter_ase(cpu);
-        cpu->stop = true; /* the board follows: the watchdog stands still now */
+        cpu->stop = true; /* the board has to stop the watchdog now */
         return true;
     }
     if (!irq_acceptable(cpu))

@@ -1,7 +1,7 @@
-/* Skipping over waiting: a loop that came back to exactly the same state without having changed
- * anything outside will do so again, iteration after iteration, until the board's next event. Whole
- * iterations are then added at once: cycles and counts come out as if every one had run. A register
- * that only counts them may differ. */
+/* Skipping over loops that only wait. A loop that has come back to exactly the same state, without
+ * a change anywhere else, will do so again with each pass until the board's next event. All those
+ * passes are added at once: cycles and counts come out as if each had been executed. A register
+ * that counts the passes may differ. */
 #include <stddef.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { MAX_UNITS = 40, FIRST_PAUSE = 32, LONGEST_PAUSE = 1 << 17 };
 
-/* All a repeated pass depends on, but memory, which `effects` stands for. */
+/* All that a repeated pass depends on, except memory: `effects` changes when memory does. */
 struct moment {
     uint32_t r[16];
     uint8_t regs[offsetof(struct sh4_cpu, aseram) - offsetof(struct sh4_cpu, rb)];
@@ -38,7 +38,7 @@ static void take_moment(struct sh4_cpu *cpu, struct moment *m)
 
 static bool insn_uses(struct sh4_cpu *cpu, uint16_t op, unsigned n)
 {
-    /* rN may be another register then */
+    /* rN may be another register after these */
     const uint64_t banks = (uint64_t)1 << RES_SR | (uint64_t)1 << RES_SSR | (uint64_t)1 << RES_BANK;
     const struct sh4_tdesc *d =
         sh4_tdesc_get(cpu->fast->tdesc, op, cpu->fpscr & FPSCR_PR, cpu->fpscr & FPSCR_SZ);
@@ -48,8 +48,9 @@ static bool insn_uses(struct sh4_cpu *cpu, uint16_t op, unsigned n)
     return (named & (banks | (uint64_t)1 << n)) != 0;
 }
 
-/* How often the pass since *m can be repeated as far as rN goes, which has changed: as long as a DT
- * does not come to 0, or for ever if an ADD counts, provided that nothing else names it. */
+/* How often the pass since *m can be repeated, as far as rN is concerned, which has changed. If a
+ * DT counts down in it: until that would come to 0. If an ADD counts in it: without limit. Nothing
+ * else in the pass may name the register. */
 static uint64_t passes_by_register(struct sh4_cpu *cpu, const struct moment *m, unsigned n)
 {
     unsigned dts = 0, adds = 0;
@@ -94,7 +95,7 @@ static uint32_t pc_of(const struct moment *m)
     return pc;
 }
 
-/* Repeats the pass from *m to now as often as it ends before `until`, at most `most` times. */
+/* Adds as many passes like that from *m to now as end before `until`, at most `most`. */
 static void repeat_pass(struct sh4_cpu *cpu, const struct moment *m, uint64_t most)
 {
     uint64_t period = cpu->cycle - m->cycle;
@@ -111,7 +112,7 @@ static void repeat_pass(struct sh4_cpu *cpu, const struct moment *m, uint64_t mo
 
 enum verdict { IS_LOOP, NO_LOOP, RAN_OUT };
 
-/* Single-steps a little way looking for such a loop. */
+/* Looks for such a loop by executing some units one by one. */
 static enum verdict look_for_loop(struct sh4_cpu *cpu)
 {
     struct moment m;
@@ -131,7 +132,7 @@ static enum verdict look_for_loop(struct sh4_cpu *cpu)
             repeat_pass(cpu, &m, times);
             return IS_LOOP;
         }
-        take_moment(cpu, &m); /* the first pass may differ from the rest */
+        take_moment(cpu, &m); /* the first pass may differ from the others */
     }
     return NO_LOOP;
 }
@@ -146,9 +147,9 @@ void sh4_skip_idle(struct sh4_cpu *cpu)
         f->look_pause = 0;
         f->next_look = 0;
         break;
-    case RAN_OUT: /* says nothing: while the wire scans, runs are shorter than some polling loops
-                     take to be known */
-        break;
+    /* No verdict: while TCK runs, runs of the core are shorter than some polling loops take to be
+     * recognised. */
+    case RAN_OUT: break;
     case NO_LOOP:
         f->look_pause =
             f->look_pause < LONGEST_PAUSE ? f->look_pause * 2 + FIRST_PAUSE : LONGEST_PAUSE;

@@ -1,4 +1,4 @@
-/* Shared between the files of the CPU core; nobody else includes it. */
+/* What the files of the CPU core share. Nothing else includes it. */
 #ifndef TARGETS_SIM_SH4_CPU_INTERNAL_H
 #define TARGETS_SIM_SH4_CPU_INTERNAL_H
 
@@ -42,12 +42,11 @@
 #define CCR_WRITABLE (CCR_OCE | CCR_WT | CCR_CB | CCR_ORA | CCR_OIX | CCR_ICE | CCR_IIX)
 #define MMUCR_AT     0x1u
 
-#define ASERAM_AREA 0xFCu /* top byte */
+#define ASERAM_AREA 0xFCu /* the top byte of its addresses */
 
-/* Performance events (codes of PMCR.PMM), and three codes no event uses for the core's own books.
- */
+/* Performance events (codes of PMCR.PMM), and codes that are no events, for other cycles. */
 enum {
-    EV_OTHER_WAIT = 0x00, /* cycles: uncached and I/O waits, exception entry */
+    EV_OTHER_WAIT = 0x00, /* cycles: uncached and I/O waits, exception entries */
     EV_OP_READ_C = 0x01,
     EV_OP_WRITE_C,
     EV_UTLB_MISS,
@@ -74,7 +73,7 @@ enum {
     EV_TRAPA,
     EV_UBC_A,
     EV_UBC_B,
-    EV_ISSUE_LOCK = 0x20, /* cycles: issue rate above 1 */
+    EV_ISSUE_LOCK = 0x20, /* cycles: issue rates above 1 */
     EV_IC_FILL = 0x21,
     EV_OC_FILL,
     EV_ELAPSED,
@@ -86,9 +85,9 @@ enum {
 };
 
 enum { OC_LINES = 512, IC_LINES = 256, LINE = 32 };
-/* Whether words, of n bytes, are equal; n is a constant, a multiple of 8. Every run of the core
- * asks: what a sanitizer puts in front of memcmp() takes longer than comparing, also where the
- * caller has none. */
+/* Are these n bytes equal? n is a constant and a multiple of 8. Every run of the core asks this.
+ * memcmp() would be slower: a sanitizer intercepts it, and its check takes longer than the
+ * comparison. */
 static inline bool same_words(const void *a, const void *b, size_t n)
 {
     const char *x = a, *y = b;
@@ -101,37 +100,40 @@ static inline bool same_words(const void *a, const void *b, size_t n)
     }
     return !differ;
 }
-/* set in a tag word: entry not valid; the address bits stay readable */
+/* Set in a tag: the entry is not valid. The address bits stay readable. */
 #define TAG_INVALID 0x80000000u
 
 struct sh4_fast {
-    /* Tag words are physical line addresses, bits 28-5, or'ed with TAG_INVALID. */
+    /* Tags are physical addresses of lines, bits 28-5, with TAG_INVALID if not valid. */
     uint32_t otag[OC_LINES];
     uint8_t odirty[OC_LINES];
     uint8_t odata[OC_LINES][LINE];
     uint32_t itag[IC_LINES];
     uint8_t idata[IC_LINES][LINE];
-    uint8_t sq[2][LINE]; /* store queues */
+    uint8_t sq[2][LINE]; /* the store queues */
     struct sh4_pipe pipe;
-    /* what SPC becomes if the unit under way raises: its branch, or itself */
+    /* SPC if the unit under way raises an exception: the address of its branch, or its own. */
     uint32_t insn_pc;
-    uint32_t next_pc; /* where the unit under way goes on */
+    uint32_t next_pc; /* where execution goes on after the unit */
     bool in_slot;
-    bool faulted;          /* the unit under way ended in an exception */
-    bool fetch_redirected; /* the next fetch starts a new 4-byte word whatever its parity */
-    uint8_t ubc_after;     /* channels that break after the instruction under way */
-    /* changes when anything happened that a repeated loop body may not see again */
+    bool faulted; /* the unit ended in an exception */
+    /* The next fetch begins a new 4-byte word, even at an odd instruction address. */
+    bool fetch_redirected;
+    uint8_t ubc_after; /* UBC channels that break after the instruction under way */
+    /* Changes whenever something happened that the next pass of the same loop may not meet
+     * again. */
     uint64_t effects;
-    uint16_t ops[256]; /* executed one by one of late; ops[nops] is next */
+    /* the opcodes that the single-step path executed last; ops[nops] is the next */
+    uint16_t ops[256];
     uint8_t nops;
-    /* cpu_idle.c: not before this cycle; and how long the last pause was */
+    /* cpu_idle.c: it does not look again before this cycle; and the last pause between looks. */
     uint64_t next_look, look_pause;
-    uint64_t ase_since; /* cycle at ASE entry */
-    uint64_t dead;      /* cycles asleep, held or in ASE mode: not in elapsed time */
-    /* totals at ASE entry: what is counted in ASE mode is taken back */
+    uint64_t ase_since; /* cycle of entry to ASE mode */
+    uint64_t dead;      /* cycles asleep, held or in ASE mode, which elapsed time leaves out */
+    /* Totals at entry to ASE mode. What is counted there is taken back. */
     uint64_t saved[SH4_NEVENTS];
     struct sh4_tdesc_cache *tdesc;
-    struct sh4_blocks *blocks; /* exec_fast.c */
+    struct sh4_blocks *blocks; /* decoded code (decode.h) */
 };
 
 static inline void count_event(struct sh4_cpu *cpu, unsigned ev) { cpu->total[ev]++; }
@@ -141,20 +143,21 @@ static inline void spend_cycles(struct sh4_cpu *cpu, unsigned ev, unsigned cycle
     cpu->cycle += cycles;
 }
 
-/* ---- cpu_exception.c: all take the exception at fast->insn_pc and set `faulted` ---- */
-void sh4_raise(struct sh4_cpu *cpu, uint16_t expevt); /* general exceptions */
-/* TEA, PTEH; TLB vector */
+/* ---- cpu_exception.c: these take the exception at fast->insn_pc and set `faulted` ---- */
+/* A general exception, vector VBR + 0x100. */
+void sh4_raise(struct sh4_cpu *cpu, uint16_t expevt);
+/* An exception of a memory access: sets TEA and PTEH, and takes the TLB vector for a TLB miss. */
 void sh4_raise_mem(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr);
-/* SPC = next instruction */
+/* TRAPA: SPC is the address of the next instruction. */
 void sh4_trapa(struct sh4_cpu *cpu, uint8_t imm);
 void sh4_user_break(struct sh4_cpu *cpu, uint32_t spc);
 void sh4_enter_ase(struct sh4_cpu *cpu);
 void sh4_leave_ase(struct sh4_cpu *cpu);
-/* ASE break, NMI, interrupt; true: something was taken */
+/* Takes an ASE break, an NMI or an interrupt. True: one was taken. */
 bool sh4_accept_events(struct sh4_cpu *cpu);
 bool sh4_events_pending(const struct sh4_cpu *cpu);
 
-/* ---- cpu_mem.c: what the program does; false: an exception was taken ---- */
+/* ---- cpu_mem.c: accesses of the program; false: an exception was taken ---- */
 bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op);
 bool sh4_mem_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t *value);
 bool sh4_mem_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t value);
@@ -162,26 +165,27 @@ bool sh4_mem_pref(struct sh4_cpu *cpu, uint32_t vaddr);
 enum sh4_block_op { BLOCK_OCBI, BLOCK_OCBP, BLOCK_OCBWB };
 bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op what);
 bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value);
-/* sets bit 7 of the byte, which was *old */
+/* Sets bit 7 of the byte, and reads it before into *old. */
 bool sh4_mem_tas(struct sh4_cpu *cpu, uint32_t vaddr, uint64_t *old);
-/* cpu_p4.c: addresses from 0xE0000000 on. */
+/* ---- cpu_p4.c: addresses from 0xE0000000 on ---- */
 uint64_t sh4_p4_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size);
 bool sh4_p4_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t value);
-/* ---- phys.c: physical memory past the caches: windows, then bus callbacks ---- */
+/* ---- phys.c: physical memory without caches: windows first, then the bus callbacks ---- */
 uint64_t sh4_phys_read(struct sh4_cpu *cpu, uint32_t paddr, unsigned size);
 void sh4_phys_write(struct sh4_cpu *cpu, uint32_t paddr, unsigned size, uint64_t value);
 void sh4_phys_read_line(struct sh4_cpu *cpu, uint32_t paddr, uint8_t line[LINE]);
 void sh4_phys_write_line(struct sh4_cpu *cpu, uint32_t paddr, const uint8_t line[LINE]);
 const struct sh4_window *sh4_find_window(const struct sh4_cpu *cpu, uint32_t paddr, unsigned len);
-/* Numbers in target byte order. */
+/* Numbers in the target's byte order. */
 uint64_t sh4_get_bytes(const uint8_t *p, unsigned size, bool big);
 void sh4_put_bytes(uint8_t *p, unsigned size, uint64_t value, bool big);
 
 /* ---- cache.c ---- */
 unsigned sh4_oc_index(const struct sh4_cpu *cpu, uint32_t vaddr);
 unsigned sh4_ic_index(const struct sh4_cpu *cpu, uint32_t vaddr);
-uint8_t *sh4_oc_ram(struct sh4_cpu *cpu, uint32_t vaddr); /* ORA RAM byte; vaddr in 0x7C000000.. */
-/* with write-back of the victim */
+/* The byte of O-cache RAM (CCR.ORA) at vaddr, 0x7C000000 and up. */
+uint8_t *sh4_oc_ram(struct sh4_cpu *cpu, uint32_t vaddr);
+/* Fills the line at paddr into the entry; a dirty line there is written back before. */
 void sh4_oc_fill(struct sh4_cpu *cpu, unsigned index, uint32_t paddr);
 void sh4_oc_drop(struct sh4_cpu *cpu, unsigned index, bool write_back);
 void sh4_ic_fill(struct sh4_cpu *cpu, unsigned index, uint32_t paddr);
@@ -190,36 +194,39 @@ uint32_t sh4_cache_array_read(struct sh4_cpu *cpu, uint32_t addr);
 bool sh4_cache_array_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t value);
 
 /* ---- pmc.c ---- */
-bool sh4_pmc_read(struct sh4_cpu *cpu, uint32_t addr, uint32_t *value); /* false: not ours */
+/* Both: false if there is no counter register at addr. */
+bool sh4_pmc_read(struct sh4_cpu *cpu, uint32_t addr, uint32_t *value);
 bool sh4_pmc_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t value);
 void sh4_pmc_reset(struct sh4_cpu *cpu);
 
 /* ---- exec.c ---- */
-/* one instruction, with its slot; or an exception instead */
+/* Executes one instruction, with its slot, or takes an exception instead. */
 void sh4_exec_unit(struct sh4_cpu *cpu);
 
-/* MACH:MACL += vn * vm, by SR.S. */
+/* MACH:MACL += vn * vm, saturating if SR.S is set. */
 void sh4_mac_l(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm);
 void sh4_mac_w(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm);
 
 /* ---- cpu_idle.c ---- */
-/* now and then: passes over a waiting loop, up to cpu->until */
+/* To be called now and then: skips over a loop that only waits, up to cpu->until. */
 void sh4_skip_idle(struct sh4_cpu *cpu);
 
 /* ---- exec_fast.c, decode.c ---- */
-/* Handler offsets for this byte order, by sh4_insn_id and fast_op (decode.h). */
+/* The offsets of the handlers for this byte order, by sh4_insn_id and fast_op (decode.h). */
 const int32_t *sh4_fast_labels(bool big);
-int sh4_blocks_new(struct sh4_cpu *cpu, const int32_t *labels); /* 0 or -ERR_NOMEM */
+/* Allocates the tables of decoded code. 0 or -ERR_NOMEM. */
+int sh4_blocks_new(struct sh4_cpu *cpu, const int32_t *labels);
 void sh4_blocks_free(struct sh4_cpu *cpu);
-void sh4_blocks_fold(struct sh4_cpu *cpu); /* brings cpu->total up to date */
-/* I-cache line has new contents */
+/* Adds what blocks have counted to cpu->total. */
+void sh4_blocks_fold(struct sh4_cpu *cpu);
+/* The I-cache line has new contents. */
 void sh4_blocks_line_changed(struct sh4_cpu *cpu, unsigned ic_index);
-/* Runs whole blocks as long as they end before `until` (<= cpu->until) and need nothing of the
- * single-step path, which has the next unit if time is left. */
+/* Executes whole blocks as long as they end before `until` (<= cpu->until) and need nothing of the
+ * single-step path. If time is left, the next unit is one for the single-step path. */
 void sh4_run_blocks(struct sh4_cpu *cpu, uint64_t until);
-/* cpu_mem.c: an access from within a block that the inline check did not pass. False: nothing has
- * happened, leave the block before this instruction. Counted as a cached access already;
- * block_cycles: still to be added. */
+/* cpu_mem.c: accesses of a block that its inline check does not cover. The block has counted them
+ * as cached accesses; block_cycles are its cycles, which are not added to cpu->cycle yet. False:
+ * nothing has happened, and the block has to be left before this instruction. */
 bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles,
                    uint64_t *value);
 bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles,

@@ -1,5 +1,5 @@
-/* What an instruction's memory access meets: alignment, segments, MMU, caches, on-chip RAM. P4:
- * cpu_p4.c. */
+/* Memory accesses of instructions: alignment, segments, MMU, caches, on-chip RAM. cpu_p4.c has
+ * those to P4. Source: SH7750 hardware manual, sections 3 (MMU) and 4 (Caches). */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -11,7 +11,7 @@
 enum route { ROUTE_CACHED, ROUTE_UNCACHED, ROUTE_OC_RAM, ROUTE_P4, ROUTE_FAULT };
 struct dest {
     enum route route;
-    uint32_t paddr; /* ROUTE_P4: the P4 address */
+    uint32_t paddr; /* for ROUTE_P4 the P4 address */
     bool write_through;
 };
 
@@ -26,7 +26,7 @@ static struct dest translated_dest(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4
 {
     struct sh4_xlat x;
     sh4_mmu_translate(cpu->mmu, vaddr, access, !(cpu->sr_rest & SR_MD), &x);
-    cpu->fast->effects++; /* URC and LRUI move */
+    cpu->fast->effects++; /* URC and LRUI change */
     cpu->total[EV_ITLB_MISS] += x.itlb_miss;
     cpu->total[EV_UTLB_MISS] += x.utlb_miss;
     if (x.fault)
@@ -49,8 +49,8 @@ static bool oc_ram(const struct sh4_cpu *cpu, uint32_t vaddr)
     return vaddr >> 26 == 0x1F && (cpu->ccn.ccr & (CCR_ORA | CCR_OCE)) == (CCR_ORA | CCR_OCE);
 }
 
-/* The store queues are not translated when written, but with the MMU on their page decides who may
- * write. */
+/* Where an access goes. A write to the store queues is not translated, but with the MMU on, the
+ * page of the queue decides whether it is allowed. */
 static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size,
                              enum sh4_access access)
 {
@@ -95,8 +95,8 @@ static bool fetch_aseram(struct sh4_cpu *cpu, uint32_t pc, bool new_word, uint16
 bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op)
 {
     struct sh4_fast *f = cpu->fast;
-    /* One fetch brings an aligned 4-byte word; the second half is asked for only after a
-     * redirection to it. */
+    /* A fetch brings an aligned word of 4 bytes. Its second half is fetched separately only after a
+     * branch to it. */
     bool new_word = f->fetch_redirected || !(pc & 2);
     f->fetch_redirected = false;
     if (UNLIKELY(cpu->cfg.flat)) {
@@ -112,7 +112,7 @@ bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op)
     if (d.route == ROUTE_UNCACHED) {
         if (new_word)
             spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_fetch);
-        /* Not shown as last external address: the block path does not follow each fetch. */
+        /* Fetches do not set last_external, since the block path cannot do so for each fetch. */
         uint32_t last = cpu->last_external;
         *op = (uint16_t)sh4_phys_read(cpu, d.paddr, 2);
         cpu->last_external = last;
@@ -184,7 +184,7 @@ static void cached_write(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, uns
     bool hit = cpu->fast->otag[i] == (d.paddr & ~31u);
     count_event(cpu, EV_OP_WRITE_C);
     cpu->total[EV_OC_WRITE_MISS] += !hit;
-    /* write-allocate; in write-through mode a miss leaves the cache alone */
+    /* A miss allocates a line, but not in write-through mode. */
     if (!hit && !d.write_through) {
         sh4_oc_fill(cpu, i, d.paddr & ~31u);
         hit = true;
@@ -230,7 +230,7 @@ bool sh4_mem_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t 
 
 /* ---- cache instructions ---- */
 
-/* PREF on a store queue sends it out; elsewhere it fills the line without ever raising. */
+/* PREF on a store queue writes the queue to memory. An address error or a TLB fault is raised. */
 static bool store_queue_burst(struct sh4_cpu *cpu, uint32_t vaddr)
 {
     unsigned q = vaddr >> 5 & 1;
@@ -250,7 +250,7 @@ static bool store_queue_burst(struct sh4_cpu *cpu, uint32_t vaddr)
     return true;
 }
 
-/* The physical line behind vaddr, if it can be cached and no fault stands in the way. */
+/* The physical line of vaddr, if it can be cached and no fault would be raised. */
 static bool quiet_dest(struct sh4_cpu *cpu, uint32_t vaddr, struct dest *d)
 {
     if (vaddr >= 0xE0000000u || oc_ram(cpu, vaddr) || (vaddr >> 31 && !(cpu->sr_rest & SR_MD)))
@@ -287,7 +287,8 @@ bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op wha
 {
     if (cpu->cfg.flat)
         return true;
-    /* OCBI may lose data and counts as a write for protection; all three fault like accesses. */
+    /* All three raise the faults of an access. OCBI may lose data, so it counts as a write for
+     * protection. */
     struct dest d =
         find_dest(cpu, vaddr, 1, what == BLOCK_OCBI ? SH4_ACCESS_WRITE : SH4_ACCESS_READ);
     if (d.route == ROUTE_FAULT)
@@ -308,8 +309,8 @@ bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op wha
     return true;
 }
 
-/* TAS.B: the line goes out of the cache first (written back if dirty), then both accesses are on
- * the bus, where other masters would see them (SH-4 software manual, TAS). */
+/* TAS.B: the line is removed from the cache, and written back if it is dirty. Then both accesses
+ * are made on the bus, where other masters see them. Source: SH-4 software manual, TAS. */
 static bool tas_on_bus(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t paddr, uint64_t *old)
 {
     unsigned i = sh4_oc_index(cpu, vaddr);
@@ -343,8 +344,8 @@ bool sh4_mem_tas(struct sh4_cpu *cpu, uint32_t vaddr, uint64_t *old)
     return sh4_mem_read(cpu, vaddr, 1, old) && sh4_mem_write(cpu, vaddr, 1, *old | 0x80);
 }
 
-/* MOVCA.L: a store that allocates without reading memory. The other 28 bytes are undefined; here
- * zero. */
+/* MOVCA.L: a store that allocates a line without reading memory. The other 28 bytes of the line are
+ * undefined; here they are 0. */
 bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value)
 {
     if (cpu->cfg.flat || vaddr >= 0xE0000000u)
@@ -363,8 +364,7 @@ bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value)
 
 /* ---- accesses from the block path ---- */
 
-/* Where an access goes if that is a matter of plain memory without a fault; ROUTE_FAULT otherwise.
- */
+/* Where an access goes if it needs plain memory only and raises no fault; otherwise ROUTE_FAULT. */
 static struct dest quick_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, bool write)
 {
     const struct sh4_blocks *t = cpu->fast->blocks;
@@ -382,11 +382,11 @@ static struct dest quick_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size
         d.paddr = vaddr;
         return d;
     }
-    /* cannot fault here */
+    /* This cannot raise a fault here. */
     return find_dest(cpu, vaddr, size, write ? SH4_ACCESS_WRITE : SH4_ACCESS_READ);
 }
 
-/* A miss on plain memory that certainly ends before cpu->until. */
+/* Is a miss on plain memory sure to end before cpu->until? */
 static bool miss_fits(const struct sh4_cpu *cpu, unsigned i, uint32_t paddr, uint32_t block_cycles)
 {
     const struct sh4_fast *f = cpu->fast;
@@ -395,7 +395,7 @@ static bool miss_fits(const struct sh4_cpu *cpu, unsigned i, uint32_t paddr, uin
         return false;
     if (!f->odirty[i] || f->otag[i] & TAG_INVALID)
         return true;
-    /* The write-back may be to the very code that runs uncached. */
+    /* The write-back might change the very code that is executed, if that is uncached. */
     return !f->blocks->uncached_code && sh4_find_window(cpu, f->otag[i], LINE);
 }
 
@@ -443,7 +443,7 @@ bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t 
         break;
     default: return false;
     }
-    cpu->total[EV_OP_READ_C]--; /* the block's books say cached */
+    cpu->total[EV_OP_READ_C]--; /* the block counts it as a cached access */
     cpu->last_operand = vaddr;
     return true;
 }
@@ -475,7 +475,7 @@ static bool fast_write_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d
     return true;
 }
 
-/* Code from the I-cache cannot be changed under way by a store; other code can. */
+/* A store cannot change code in the I-cache that is being executed. It can change other code. */
 bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles,
                     uint64_t value)
 {

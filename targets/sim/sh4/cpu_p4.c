@@ -1,5 +1,5 @@
-/* P4 as the program meets it: the core's own registers, cache and TLB arrays, store queues, ASERAM;
- * the rest goes to the board. */
+/* Accesses to P4: the core's own registers, cache and TLB arrays, store queues and ASERAM. All
+ * others go to the board. */
 #include "targets/sim/sh4/cpu_internal.h"
 
 static bool ccn_read(struct sh4_cpu *cpu, uint32_t addr, uint32_t *v)
@@ -20,7 +20,7 @@ static bool ccn_read(struct sh4_cpu *cpu, uint32_t addr, uint32_t *v)
     case 0x38: *v = c->qacr[0]; return true;
     case 0x3C: *v = c->qacr[1]; return true;
     case 0x40:
-    case 0x44: *v = 0; return true; /* CVR, PRR: later parts */
+    case 0x44: *v = 0; return true; /* CVR, PRR: later parts have them */
     default: return sh4_pmc_read(cpu, addr, v);
     }
 }
@@ -66,8 +66,8 @@ static void io_wait(struct sh4_cpu *cpu)
     spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.io);
 }
 
-/* On-chip registers, and what is no memory at all. Our own registers are held still for a polling
- * loop, but for the counters, which move with time. */
+/* Reads on-chip registers, and addresses where nothing is. The core's own registers do not change
+ * while a loop polls them, except the counters. */
 static uint64_t io_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size)
 {
     uint32_t v;

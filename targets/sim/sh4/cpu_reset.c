@@ -1,4 +1,4 @@
-/* Resets of the core. */
+/* Resets of the core. Source: SH7750 hardware manual, section 5 (Exceptions). */
 #include "targets/sh4/isa/regs.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
@@ -31,7 +31,7 @@ void sh4_cpu_reset(struct sh4_cpu *cpu, enum sh4_reset kind, bool ase_boot)
         sh4_mmu_changed(cpu->mmu);
     sh4_pipe_reset(&f->pipe);
     f->fetch_redirected = true;
-    f->faulted = true; /* from a callback: the unit under way is over */
+    f->faulted = true; /* if called from a callback, the unit under way ends here */
     f->effects++;
     if (!ase_boot)
         return;

@@ -1,5 +1,5 @@
-/* Registers with derived state, requests from outside, and ASE mode, in which nothing is counted:
- * from its entry to the RTE that leaves. */
+/* Registers from which other state is derived, requests of the board, and ASE mode. No event is
+ * counted from the entry to ASE mode to the RTE that leaves it. */
 #include "targets/sim/sh4/cpu_internal.h"
 
 static bool bank1_in_use(uint32_t sr) { return (sr & (SR_MD | SR_RB)) == (SR_MD | SR_RB); }

@@ -1,4 +1,4 @@
-/* Decoding into blocks, and their memoised time. See decode.h. */
+/* Decoding into blocks, and the time of each, computed once a state of the pipeline (decode.h). */
 #include "targets/sim/sh4/decode.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "probe/base/err.h"
 #include "probe/base/pages.h"
 
-/* ---- life ---- */
+/* ---- allocation ---- */
 
 static void flush_tables(struct sh4_cpu *cpu)
 {
@@ -138,8 +138,8 @@ static bool touches_fpu(uint16_t op)
     }
 }
 
-/* The handler of an instruction that is not a branch; FOP_BAIL for what the block path does not do.
- */
+/* The handler of an instruction that is no branch; FOP_BAIL if it is one for the single-step
+ * path. */
 static unsigned plain_handler(const struct decoder *d, uint16_t op)
 {
     enum sh4_insn_id id = sh4_decode(op, d->pr, d->sz);
@@ -157,18 +157,20 @@ static bool changes_mode(unsigned handler)
            handler == SH4_LDS_L_INC_FPSCR;
 }
 
-/* index: of the instruction in the line; unit: of the block's instruction to blame on a bail. */
+/* index: of the instruction in the line. unit: number of the instruction in the block before which
+ * a bail-out leaves the block. */
 static void emit_plain(struct decoder *d, unsigned handler, uint16_t op, unsigned index,
                        unsigned unit)
 {
     uint32_t addr;
     int operand = op;
     if (sh4_pc_relative(op, index * 2, &addr))
-        operand = (int)addr; /* from the line's first byte: lines are 4-byte aligned */
+        /* an offset from the line's first byte, since lines are aligned to 4 bytes */
+        operand = (int)addr;
     emit_op(d, handler, op >> 8 & 15, op >> 4 & 15, operand, unit);
 }
 
-/* Opens and closes of a delayed branch, by kind. */
+/* The handlers before and after the slot of a delayed branch. FOP_COUNT: none is needed before. */
 static void branch_ops(enum sh4_insn_id id, unsigned *open, unsigned *close)
 {
     *close = FOP_DYN;
@@ -197,14 +199,14 @@ static void branch_ops(enum sh4_insn_id id, unsigned *open, unsigned *close)
     }
 }
 
-/* A slot the block path can run: legal there, not a bail. */
+/* May the instruction be executed in a slot, and by the block path? */
 static bool slot_fits(const struct decoder *d, uint16_t op)
 {
     return !sh4_slot_illegal(op) && plain_handler(d, op) != FOP_BAIL &&
            sh4_decode(op, d->pr, d->sz) != SH4_ILLEGAL;
 }
 
-/* Emits the branch at `index`; false: leave it to the single-step path. */
+/* Emits the branch at `index`. False: it is one for the single-step path. */
 static bool emit_branch(struct decoder *d, enum sh4_insn_id id, const uint16_t *code,
                         unsigned index, bool have_after, unsigned unit)
 {
@@ -242,8 +244,7 @@ static void add_insn(struct decoder *d, uint16_t op, unsigned index)
     b->calls += td.call;
 }
 
-/* Ends the block before the instruction at index i: in front of what the single-step path must do.
- */
+/* Ends the block before the instruction at index i, which is one for the single-step path. */
 static void stop_before(struct decoder *d, unsigned i, unsigned unit)
 {
     emit_op(d, unit ? FOP_SEQ : FOP_BAIL, 0, 0, (int)i * 2, unit);
@@ -323,7 +324,7 @@ static void block_mode(const struct block *b, bool *pr, bool *sz)
     *sz = fp < 4 && fp & 1;
 }
 
-/* Issues instructions 0 .. k-1 of the block. since: cycles from its branch's issue on. */
+/* Issues the instructions 0 to k-1 of the block. since: cycles from the issue of its branch on. */
 static void issue_part(struct sh4_cpu *cpu, const struct block *b, unsigned k, struct sh4_pipe *p,
                        struct sh4_time *t, unsigned *pairs, unsigned *since, unsigned *distance)
 {
@@ -369,7 +370,7 @@ struct trec *sh4_find_rec(struct sh4_cpu *cpu, struct block *b, uint32_t state)
     bool flushed = false;
     struct trec **link = &b->rec, *r;
     for (; (r = *link); link = &r->next)
-        if (r->state_in == state) { /* to the front */
+        if (r->state_in == state) { /* moves it to the front */
             *link = r->next;
             r->next = b->rec;
             b->rec = r;
@@ -393,7 +394,7 @@ struct trec *sh4_find_rec(struct sh4_cpu *cpu, struct block *b, uint32_t state)
     return r;
 }
 
-/* ---- books ---- */
+/* ---- counts ---- */
 
 static void book_fetches(struct sh4_cpu *cpu, unsigned kind, uint64_t n)
 {

@@ -1,11 +1,11 @@
-/* The single-step path: one instruction at a time, every check, every exception. Always right, not
- * fast. */
+/* The single-step path: executes one instruction at a time, with all checks and exceptions. It is
+ * the reference for the block path, which is faster. */
 #include <string.h>
 
 #include "targets/sim/sh4/cpu_internal.h"
 #include "targets/sim/sh4/fpu.h"
 
-/* ---- what may not run here ---- */
+/* ---- which instructions may not be executed ---- */
 
 enum { PRIV = 1, NO_SLOT = 2, FPU_OP = 4 };
 
@@ -71,7 +71,7 @@ static unsigned rules_of(enum sh4_insn_id id, uint16_t op)
     }
 }
 
-/* The code the instruction raises instead of running, 0 if it may run. */
+/* EXPEVT of the exception that the instruction raises instead of being executed; 0: none. */
 static uint16_t refusal_of(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
     unsigned rules = rules_of(id, op);
@@ -95,7 +95,7 @@ static enum sh4_insn_id decode_insn(const struct sh4_cpu *cpu, uint16_t op)
 
 static bool take_user_break(struct sh4_cpu *cpu, unsigned channels, uint32_t spc)
 {
-    cpu->fast->effects++; /* BRCR */
+    cpu->fast->effects++; /* BRCR changes */
     cpu->total[EV_UBC_A] += (channels & SH4_UBC_A) != 0;
     cpu->total[EV_UBC_B] += (channels & SH4_UBC_B) != 0;
     if (!sh4_ubc_hit(cpu->ubc, channels) || cpu->sr_rest & SR_BL)
@@ -104,7 +104,7 @@ static bool take_user_break(struct sh4_cpu *cpu, unsigned channels, uint32_t spc
     return true;
 }
 
-/* Before the instruction at pc; true: the break was taken instead. */
+/* User breaks before the instruction at pc. True: a break was taken, so it is not executed. */
 static bool break_before(struct sh4_cpu *cpu, uint32_t pc)
 {
     if (!cpu->ubc || !cpu->ubc->armed_insn)
@@ -131,7 +131,7 @@ void sh4_mac_l(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm)
 {
     int64_t p = (int64_t)(int32_t)vn * (int32_t)vm;
     int64_t acc = (int64_t)((uint64_t)cpu->mach << 32 | cpu->macl);
-    if (cpu->sr_rest & SR_S) { /* saturate to 48 bits */
+    if (cpu->sr_rest & SR_S) { /* saturates at 48 bits */
         const int64_t top = ((int64_t)1 << 47) - 1;
         acc = (int64_t)((uint64_t)acc << 16) >> 16;
         acc += p;
@@ -149,7 +149,8 @@ void sh4_mac_l(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm)
 void sh4_mac_w(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm)
 {
     int64_t p = (int64_t)(int16_t)vn * (int16_t)vm;
-    if (cpu->sr_rest & SR_S) { /* 32 bits; overflow saturates and shows in MACH's lowest bit */
+    /* 32 bits: an overflow saturates MACL and sets bit 0 of MACH. */
+    if (cpu->sr_rest & SR_S) {
         int64_t acc = (int64_t)(int32_t)cpu->macl + p;
         if (acc != (int32_t)acc) {
             acc = acc > 0 ? INT32_MAX : INT32_MIN;
@@ -298,7 +299,7 @@ static void execute_insn(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
     }
 }
 
-/* ---- one unit ---- */
+/* ---- one unit: an instruction, or a delayed branch with its slot ---- */
 
 static void add_time(struct sh4_cpu *cpu, const struct sh4_time *t)
 {
@@ -318,7 +319,8 @@ static struct sh4_time issue_insn(struct sh4_cpu *cpu, const struct sh4_tdesc *d
     return t;
 }
 
-/* Called once for every instruction that is executed. */
+/* The timing of an instruction. It is called exactly once for each that is executed, and notes
+ * it. */
 static const struct sh4_tdesc *timing_of(struct sh4_cpu *cpu, uint16_t op)
 {
     cpu->fast->ops[cpu->fast->nops++] = op;
@@ -335,7 +337,7 @@ static void go_to(struct sh4_cpu *cpu, uint32_t target, unsigned since, unsigned
     cpu->fast->fetch_redirected = true;
 }
 
-/* A slot's instruction, fetched already. Returns its cycles. */
+/* Executes the instruction in the slot, which is fetched already. Returns its cycles. */
 static unsigned run_slot(struct sh4_cpu *cpu, uint16_t op)
 {
     enum sh4_insn_id id = decode_insn(cpu, op);
@@ -364,8 +366,8 @@ static uint32_t target_of_disp12(uint16_t op, uint32_t pc)
     return pc + 4 + 2 * ((uint32_t)(op & 0xFFF) - (op & 0x800 ? 0x1000u : 0u));
 }
 
-/* Where a branch goes; its side effects come later, when its slot can no longer fail to be fetched.
- */
+/* Where a branch goes. Its side effects come later, when the fetch of its slot can no longer
+ * fail. */
 static struct branch branch_target(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
     uint32_t pc = cpu->pc, rn = cpu->r[op >> 8 & 15];
@@ -384,7 +386,8 @@ static struct branch branch_target(const struct sh4_cpu *cpu, enum sh4_insn_id i
     }
 }
 
-/* Fetches and checks the slot before the branch takes effect. False: an exception was taken. */
+/* User break and fetch of the slot, before the branch takes effect. False: an exception was
+ * taken. */
 static bool fetch_slot(struct sh4_cpu *cpu, uint16_t *op)
 {
     if (cpu->cfg.flat)

@@ -1,22 +1,24 @@
-/* The block path: decoded blocks run by computed jumps, their time and counts added per block.
+/* The block path: executes decoded blocks by computed jumps, and adds time and counts once a block.
  *
- * It does only what cannot go wrong: cached, ASERAM or uncached code in plain memory, MMU not in
- * the way, no watch armed. Anything else leaves the block in front of the instruction concerned,
- * books what has run, and the single-step path does the rest; so both paths agree to the cycle and
- * the count, and a test holds them to it. */
+ * It executes only what cannot fail: code in the I-cache, ASERAM or plain uncached memory,
+ * addresses that the MMU does not translate, nothing that a user break may match. Otherwise it
+ * leaves the block before the instruction concerned and counts what was executed. The single-step
+ * path goes on from there. Both paths agree to the cycle and the count, and a test compares
+ * them. */
 #include <string.h>
 
 #include "probe/base/bytes.h"
 #include "targets/sim/sh4/decode.h"
 #include "targets/sim/sh4/fpu.h"
 
-#ifdef __clang__ /* has no noclone, and does not clone */
+#ifdef __clang__ /* clang has no noclone, and does not clone */
 #define SH4_NEVER_INLINE __attribute__((noinline))
 #else
 #define SH4_NEVER_INLINE __attribute__((noinline, noclone))
 #endif
 #define POISON 0x80000000u
-/* Address bits the I-cache check compares: the line, and bit 0, which must be clear. */
+/* Address bits that the check of the I-cache compares: those of the line, and bit 0, which must be
+ * 0. */
 #define ILINE_BITS 0x1FFFFFE1u
 
 static unsigned mode_of(const struct sh4_cpu *cpu)
@@ -27,7 +29,7 @@ static unsigned mode_of(const struct sh4_cpu *cpu)
     return fp + (cpu->sr_rest & SR_MD ? 0 : 5);
 }
 
-/* ---- user breaks: blocks and operands they may concern are not ours ---- */
+/* ---- user breaks: blocks and operands that may match are left to the single-step path ---- */
 
 static uint32_t ignored_bits(uint8_t bamr)
 {
@@ -50,13 +52,13 @@ static void set_watches(struct sh4_cpu *cpu)
         struct watch w = { c->bar, ignored_bits(c->bamr) };
         if (c->bbr & 0x10)
             t->insn[t->ninsn++] = w;
-        w.ignore |= 7; /* whatever the access size */
+        w.ignore |= 7; /* whatever the size of the access */
         if (c->bbr & 0x20)
             t->operand[t->noperand++] = w;
     }
 }
 
-/* May an instruction from pc to last (addresses, less than 1 KB apart) match? */
+/* May an instruction between the addresses pc and last, less than 1 KB apart, match? */
 static bool insn_watched(const struct sh4_blocks *t, uint32_t pc, uint32_t last)
 {
     for (unsigned i = 0; i < t->ninsn; i++) {
@@ -68,7 +70,8 @@ static bool insn_watched(const struct sh4_blocks *t, uint32_t pc, uint32_t last)
     return false;
 }
 
-/* Which 512 MB segments the inline checks may answer for. CCR, SR and MMUCR change only outside. */
+/* For each segment of 512 MB: 0 where the inline checks decide alone, else a bit that no tag has,
+ * so that they fail. CCR, SR and MMUCR change only in the single-step path. */
 static void set_poison(struct sh4_cpu *cpu)
 {
     struct sh4_blocks *t = cpu->fast->blocks;
@@ -95,14 +98,14 @@ static struct block *block_in(struct sh4_cpu *cpu, struct dline *l, uint32_t pc,
 {
     uint16_t *known = &l->block[mode][pc >> 1 & 15];
     if (*known && after && cpu->fast->blocks->block[*known].wants_after)
-        *known = 0; /* a better one can be had now */
+        *known = 0; /* a block with the branch at its end can be had now */
     if (*known)
         return &cpu->fast->blocks->block[*known];
     return sh4_find_block(cpu, l, mode, pc >> 1 & 15, after);
 }
 
-/* The two bytes after the line, if they can be fetched without further ado: a slot may lie in them.
- */
+/* The two bytes after the line, where a slot may lie; NULL: they cannot be fetched without a miss
+ * or a fault. */
 static const uint8_t *after_line(struct sh4_cpu *cpu, uint32_t pc, enum line_kind kind)
 {
     struct sh4_fast *f = cpu->fast;
@@ -143,7 +146,8 @@ static struct block *cached_block(struct sh4_cpu *cpu, uint32_t pc, unsigned mod
     return block_in(cpu, t->iline[i], pc, mode, after_line(cpu, pc, LINE_CACHED));
 }
 
-/* ASERAM and uncached memory have no tag: the line is compared with memory every time. */
+/* ASERAM and uncached memory have no tags, so the decoded line is compared with memory each
+ * time. */
 static struct block *uncached_block(struct sh4_cpu *cpu, uint32_t pc, unsigned mode)
 {
     const uint8_t *raw;
@@ -162,8 +166,9 @@ static struct block *uncached_block(struct sh4_cpu *cpu, uint32_t pc, unsigned m
     return block_in(cpu, sh4_find_line(cpu, paddr, kind, raw), pc, mode, after_line(cpu, pc, kind));
 }
 
-/* The block at pc the long way: fills the I-cache, decodes. NULL: the single-step path has to go on
- * (tables may have been flushed on the way: the caller's state number is void then). */
+/* Finds the block at pc when the inline check did not: fills the I-cache and decodes. NULL: the
+ * single-step path has to go on. The tables may have been flushed then, so the caller's number of a
+ * pipeline state does not hold any more. */
 static __attribute__((noinline)) struct block *find_block(struct sh4_cpu *cpu, uint32_t pc,
                                                           unsigned mode)
 {
@@ -171,7 +176,7 @@ static __attribute__((noinline)) struct block *find_block(struct sh4_cpu *cpu, u
     if (pc & 1 || (pc >> 31 && user) || cpu->ccn.ccr & CCR_IIX)
         return NULL;
     if (insn_watched(cpu->fast->blocks, pc, pc))
-        return NULL; /* breaks before the fetch: no fill */
+        return NULL; /* the break comes before the fetch, so there is no fill */
     if (pc >> 24 == ASERAM_AREA)
         return uncached_block(cpu, pc, mode);
     if (pc >= 0xE0000000u || (at && pc >> 30 != 2))

@@ -1,7 +1,7 @@
-/* The complete arithmetic, any operands and modes. Speed matters only in fpu.h. */
+/* The complete arithmetic, for any operands and modes. Speed matters only in fpu.h. */
 #include "targets/sim/sh4/fpu_priv.h"
 
-/* ma * 2^ea + mb * 2^eb, both finite and not zero, mantissas below 2^54. */
+/* ma * 2^ea + mb * 2^eb, both finite and not zero. */
 static uint64_t add_magnitudes(struct fp_op *op, bool sa, int ea, fp_u128 ma, bool sb, int eb,
                                fp_u128 mb)
 {
@@ -97,7 +97,7 @@ static bool divide_operands(const struct fp_format *f, uint32_t *fpscr, uint64_t
     return fp_finish(&op);
 }
 
-/* Largest r with r * r <= m. */
+/* The largest r with r * r <= m. */
 static uint64_t integer_root(fp_u128 m)
 {
     uint64_t r = 0;
@@ -122,7 +122,7 @@ static bool square_root(const struct fp_format *f, uint32_t *fpscr, uint64_t n, 
     } else if (x.kind == K_INF) {
         *r = fp_infinity(f, false);
     } else {
-        int up = 70 + (x.exp & 1); /* an even exponent, and room for 60 result bits */
+        int up = 70 + (x.exp & 1); /* makes the exponent even, with room for 60 result bits */
         fp_u128 m = (fp_u128)x.mant << up;
         uint64_t q = integer_root(m);
         *r = fp_round(&op, false, (x.exp - up) / 2 - 1, (fp_u128)q << 1 | ((fp_u128)q * q != m));
@@ -148,7 +148,7 @@ bool sh4_fpu_mul32_slow(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *dst)
     return fp_write32(multiply_operands(&fp_single, fpscr, n, m, &r), &r, dst);
 }
 
-/* Finite operands, a and b not zero. */
+/* a * b + c for finite a and b that are not zero. n is the bit pattern of c. */
 static uint64_t mac_finite(struct fp_op *op, struct fp_num a, struct fp_num b, struct fp_num c,
                            uint32_t n)
 {
@@ -227,7 +227,7 @@ bool sh4_fpu_sqrt64(uint32_t *fpscr, uint64_t n, uint64_t *dst)
     return fp_write64(square_root(&fp_double, fpscr, n, &r), &r, dst);
 }
 
-/* A signed key that orders finite numbers and infinities; both zeros are 0. */
+/* A signed integer that orders finite numbers and infinities. Both zeros are 0. */
 static int64_t order_key(const struct fp_format *f, struct fp_num x, uint64_t v)
 {
     int64_t magnitude = 0;
@@ -302,8 +302,8 @@ bool sh4_fpu_float64(uint32_t *fpscr, uint32_t fpul, uint64_t *dst)
     return fp_write64(from_integer(&fp_double, fpscr, fpul, &r), &r, dst);
 }
 
-/* Towards zero whatever RM; out of range and NaN are invalid and saturate, NaN to the most
- * negative. No I. */
+/* Converts to an integer, towards zero whatever RM is. A number out of range and a NaN are invalid
+ * and saturate, the NaN to the most negative integer. I is not set. */
 static bool to_integer(const struct fp_format *f, uint32_t *fpscr, uint64_t v, uint32_t *fpul)
 {
     struct fp_op op = fp_begin(f, fpscr);
@@ -351,7 +351,7 @@ static bool convert_format(const struct fp_format *from, const struct fp_format 
         *r = x.kind == K_INF ? fp_infinity(to, x.sign) : fp_zero(to, x.sign);
     else
         *r = fp_round(&op, x.sign, x.exp, x.mant);
-    op.possible &= to == &fp_single; /* widening is exact */
+    op.possible &= to == &fp_single; /* a conversion to double is exact */
     return fp_finish(&op);
 }
 

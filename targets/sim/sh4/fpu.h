@@ -1,24 +1,25 @@
-/* SH-4 floating point arithmetic on raw bit patterns. Pure: the only state is the caller's FPSCR.
+/* SH-4 floating point arithmetic on raw bit patterns. It has no state but the caller's FPSCR.
  *
- * Every operation clears FPSCR.CAUSE, sets the causes it met, adds them to FLAG (which has no bit
- * for cause E), and returns true after writing its result. It returns false when the instruction
- * must raise the FPU exception (EXPEVT 0x120); the destination is then untouched, CAUSE and FLAG
- * are set as if it had not (manual, 6.5).
+ * Every operation clears FPSCR.CAUSE, sets the causes that it met, and adds them to FLAG (which has
+ * no bit for cause E). It returns true after writing its result, or false if the instruction has to
+ * raise the FPU exception (EXPEVT 0x120). The destination is then untouched; CAUSE and FLAG are set
+ * in either case (SH7750 hardware manual, section 6.5).
  *
- * The SH-4's own ways, all from section 6 of the SH7750 hardware manual and the instruction pages:
- * - signalling NaN = most significant fraction bit 1 (the reverse of IEEE 754-2008); a NaN result
- * is always 0x7FBFFFFF or 0x7FF7FFFF_FFFFFFFF.
+ * Where the SH-4 differs from other FPUs (SH7750 hardware manual, section 6, and the pages of the
+ * instructions):
+ * - A signalling NaN has the most significant fraction bit set, the reverse of IEEE 754-2008. A NaN
+ *   result is always 0x7FBFFFFF or 0x7FF7FFFF_FFFFFFFF.
  * - DN=1: denormal operands and results are zeros of the same sign. DN=0: a denormal operand of
- *   FADD FSUB FMUL FDIV FSQRT FMAC FCNVSD FCNVDS FSRRA is an FPU error (cause E), which always
- * traps.
- * - With any of the O, U, I enables set, an operation that could overflow, underflow or round traps
- *   whether or not it does; CAUSE tells the handler what really happened.
- * - FIPR and FTRV are not correctly rounded on silicon and their error pattern is not public: here
- * the four exact products are added in double precision, in order, and rounded once. FSCA is the
- * rounded sine and cosine, FSRRA a rounded division by a rounded root; within 2^-21 on silicon. All
- * unverified.
+ *   FADD, FSUB, FMUL, FDIV, FSQRT, FMAC, FCNVSD, FCNVDS or FSRRA is an FPU error (cause E), which
+ *   always traps.
+ * - With any of the O, U and I enables set, an operation that could overflow, underflow or round
+ *   traps whether or not it does. CAUSE tells the handler what really happened.
+ * - FIPR and FTRV are not correctly rounded on silicon, and their error pattern is not public. Here
+ *   the four exact products are added in double precision, in order, and rounded once. FSCA is the
+ *   rounded sine and cosine, FSRRA a rounded division by a rounded root; silicon is within 2^-21.
+ *   All of this is unverified.
  *
- * Naming: n is the destination register's old value, m the other operand. */
+ * Names: n is the old value of the destination register, m the other operand. */
 #ifndef TARGETS_SIM_SH4_FPU_H
 #define TARGETS_SIM_SH4_FPU_H
 
@@ -31,13 +32,14 @@
 #define SH4_QNAN32 0x7FBFFFFFu
 #define SH4_QNAN64 0x7FF7FFFFFFFFFFFFull
 
-/* Complete versions, any operands and modes; the inline ones below take the common case away. */
+/* The complete versions, for any operands and modes. The inline functions below do the usual
+ * case. */
 bool sh4_fpu_add32_slow(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *dst);
 bool sh4_fpu_sub32_slow(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *dst);
 bool sh4_fpu_mul32_slow(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *dst);
 bool sh4_fpu_mac32_slow(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t fr0, uint32_t *dst);
 
-/* n / m */
+/* n / m. */
 bool sh4_fpu_div32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *dst);
 bool sh4_fpu_sqrt32(uint32_t *fpscr, uint32_t n, uint32_t *dst);
 bool sh4_fpu_add64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst);
@@ -45,27 +47,29 @@ bool sh4_fpu_sub64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst);
 bool sh4_fpu_mul64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst);
 bool sh4_fpu_div64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst);
 bool sh4_fpu_sqrt64(uint32_t *fpscr, uint64_t n, uint64_t *dst);
-/* t = (n == m) or (n > m); false with NaN operands, which are invalid (FCMP/EQ: signalling ones
- * only). */
+/* t = (n == m) or (n > m). With NaN operands it is false, and the operation is invalid; FCMP/EQ is
+ * so with signalling ones only. */
 bool sh4_fpu_cmpeq32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *t);
 bool sh4_fpu_cmpgt32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *t);
 bool sh4_fpu_cmpeq64(uint32_t *fpscr, uint64_t n, uint64_t m, uint32_t *t);
 bool sh4_fpu_cmpgt64(uint32_t *fpscr, uint64_t n, uint64_t m, uint32_t *t);
-/* FLOAT: signed integer in FPUL to floating point. FTRC: back, towards zero, saturating. */
+/* FLOAT: the signed integer in FPUL to floating point. FTRC: back, towards zero, saturating. */
 bool sh4_fpu_float32(uint32_t *fpscr, uint32_t fpul, uint32_t *dst);
 bool sh4_fpu_float64(uint32_t *fpscr, uint32_t fpul, uint64_t *dst);
 bool sh4_fpu_ftrc32(uint32_t *fpscr, uint32_t m, uint32_t *fpul);
 bool sh4_fpu_ftrc64(uint32_t *fpscr, uint64_t m, uint32_t *fpul);
 bool sh4_fpu_cnvsd(uint32_t *fpscr, uint32_t fpul, uint64_t *dst);
 bool sh4_fpu_cnvds(uint32_t *fpscr, uint64_t m, uint32_t *fpul);
-/* FIPR: *dst (FVn's fourth element) = inner product. FTRV: v[0..3] = XMTRX * v. xf is XF0..XF15. */
+/* FIPR: *dst (the fourth element of FVn) is the inner product. FTRV: v[0..3] = XMTRX * v, where xf
+ * is XF0 to XF15. */
 bool sh4_fpu_fipr(uint32_t *fpscr, const uint32_t n[4], const uint32_t m[4], uint32_t *dst);
 bool sh4_fpu_ftrv(uint32_t *fpscr, const uint32_t xf[16], uint32_t v[4]);
-/* SH7091 only. FSCA: angle = FPUL[15:0] in turns/65536; dst[0] sine, dst[1] cosine. */
+/* SH7091 only. FSCA: the angle is FPUL[15:0] / 65536 turns; dst[0] is its sine, dst[1] its
+ * cosine. */
 bool sh4_fpu_fsca(uint32_t *fpscr, uint32_t fpul, uint32_t dst[2]);
 bool sh4_fpu_fsrra(uint32_t *fpscr, uint32_t n, uint32_t *dst);
 
-/* ---- the common case, inline: normal numbers, round to nearest, no enable set ---- */
+/* ---- the usual case, inline: normal numbers, no enable set ---- */
 
 static inline float sh4_f32(uint32_t v)
 {
@@ -91,7 +95,7 @@ static inline uint64_t sh4_u64(double d)
     memcpy(&v, &d, sizeof v);
     return v;
 }
-/* Zero or normal: no NaN, infinity, denormal. */
+/* Is it zero or normal, not NaN, infinity or denormal? */
 static inline bool sh4_fp_plain(uint32_t v)
 {
     return ((v >> 23 & 0xFF) - 1u) < 254u || (v << 1) == 0;
@@ -100,9 +104,10 @@ static inline bool sh4_fp_no_traps(uint32_t fpscr)
 {
     return (fpscr & REG_MASK(SH4_FPSCR_ENABLE)) == 0;
 }
-/* Rounds the exact value d + err, where d is the double nearest to it, to single precision. Folding
- * err into d's last bit ("round to odd") makes the second rounding see on which side of a tie the
- * value is. Returns false, nothing written, if the result needs the slow path. */
+/* Rounds the exact value d + err to single precision, where d is the double nearest to it. The sign
+ * of err goes into the last bit of d ("round to odd"), so that the second rounding knows on which
+ * side of a tie the value is. Returns false, with nothing written, if the result needs the complete
+ * version. */
 static inline bool sh4_fp_round32(uint32_t *fpscr, double d, double err, uint32_t *dst)
 {
     if (err != 0 && d != 0) {
@@ -114,7 +119,7 @@ static inline bool sh4_fp_round32(uint32_t *fpscr, double d, double err, uint32_
     uint32_t u = sh4_u32(r);
     bool inexact = (double)r != d;
     if (inexact && (*fpscr & 1) && ((double)r > d) == (d > 0))
-        u--; /* towards zero */
+        u--; /* rounds towards zero */
     if (((u >> 23 & 0xFF) - 1u) >= 253u && d != 0)
         return false;
     uint32_t f = *fpscr & ~REG_MASK(SH4_FPSCR_CAUSE);
@@ -124,7 +129,7 @@ static inline bool sh4_fp_round32(uint32_t *fpscr, double d, double err, uint32_
     *dst = u;
     return true;
 }
-/* a + b as nearest double and exact error. */
+/* a + b as the nearest double and its exact error. */
 static inline double sh4_two_sum(double a, double b, double *err)
 {
     double d = a + b, bb = d - a;
@@ -157,7 +162,7 @@ static inline bool sh4_fpu_mul32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32
         return true;
     return sh4_fpu_mul32_slow(fpscr, n, m, dst);
 }
-/* FMAC: fr0 * m + n, rounded once. */
+/* FMAC: fr0 * m + n with one rounding. */
 static inline bool sh4_fpu_mac32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t fr0,
                                  uint32_t *dst)
 {

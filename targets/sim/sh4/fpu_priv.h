@@ -1,6 +1,6 @@
-/* Floating point arithmetic, private to its files: fpu_round.c unpacks operands and rounds,
- * fpu.c adds, multiplies, compares and converts, fpu_vector.c has the instructions that silicon
- * does not round correctly. Integers all the way, exact, then one rounding. */
+/* The inside of the floating point arithmetic. fpu_round.c unpacks operands and rounds; fpu.c adds,
+ * multiplies, compares and converts; fpu_vector.c has the instructions that silicon does not round
+ * correctly. Arithmetic is done on integers, exactly, with one rounding at the end. */
 #ifndef TARGETS_SIM_SH4_FPU_PRIV_H
 #define TARGETS_SIM_SH4_FPU_PRIV_H
 
@@ -25,8 +25,8 @@ struct fp_num {
     uint64_t mant;
 };
 
-/* One instruction under way: what it met, whether it is of the kind that traps on a mere
- * possibility. */
+/* One operation: the causes it has met, and whether it is one that traps if an overflow, underflow
+ * or rounding is merely possible. */
 struct fp_op {
     const struct fp_format *f;
     uint32_t *fpscr;
@@ -55,7 +55,7 @@ static inline uint64_t fp_zero(const struct fp_format *f, bool sign)
     return fp_pack(f, sign, 0, 0);
 }
 
-/* The result if there is one: fp_finish()'s answer is passed on. */
+/* Writes the result if there is one. They pass on what fp_finish() returned. */
 static inline bool fp_write32(bool ok, const uint64_t *r, uint32_t *dst)
 {
     if (ok)
@@ -71,17 +71,18 @@ static inline bool fp_write64(bool ok, const uint64_t *r, uint64_t *dst)
 
 /* ---- fpu_round.c ---- */
 
-/* An operand; denormals are zeros where DN says so. */
+/* Unpacks an operand. If DN is set, a denormal is a zero. */
 struct fp_num fp_unpack(const struct fp_op *op, uint64_t v);
-/* NaN and denormal operands, in the manual's order. True: *r is settled, or E is set. */
+/* Handles NaN and denormal operands, in the manual's order. True: *r is the result, or E is set. */
 bool fp_special(struct fp_op *op, const struct fp_num *x, int n, uint64_t *r);
-/* Sets V. Returns the NaN. */
+/* Sets V. Returns the NaN that is the result. */
 uint64_t fp_invalid(struct fp_op *op);
-int fp_bit_length(fp_u128 m); /* m is not 0 */
-/* Rounds m * 2^exp, m != 0, to the format. Lost bits below may be folded into bit 0 of m, if m has
- * at least two bits more than the format. */
+/* The number of bits of m, which is not 0. */
+int fp_bit_length(fp_u128 m);
+/* Rounds m * 2^exp, m != 0, to the format. Bits below those of m may be or'ed into its bit 0 if m
+ * has at least two bits more than the format. */
 uint64_t fp_round(struct fp_op *op, bool sign, int exp, fp_u128 m);
-/* Settles FPSCR; true: no trap, the result may be written. */
+/* Sets CAUSE and FLAG of FPSCR. True: no trap, so the result may be written. */
 bool fp_finish(const struct fp_op *op);
 
 #endif

@@ -1,11 +1,11 @@
-/* Operands into integers, and the one rounding at the end. Source: SH7750 manual, section 6. */
+/* Unpacks operands into integers, and rounds the result. Source: SH7750 hardware manual, section 6
+ * (Floating-Point Unit). */
 #include "targets/sim/sh4/fpu_priv.h"
 
 const struct fp_format fp_single = { 23, 0xFF, 127, SH4_QNAN32 };
 
 const struct fp_format fp_double = { 52, 0x7FF, 1023, SH4_QNAN64 };
 
-/* Settles FPSCR; true: no trap, the result may be written. */
 bool fp_finish(const struct fp_op *op)
 {
     uint32_t enable = REG_GET(*op->fpscr, SH4_FPSCR_ENABLE);
@@ -49,7 +49,6 @@ uint64_t fp_invalid(struct fp_op *op)
     return op->f->qnan;
 }
 
-/* NaN and denormal operands, in the manual's order. True: *r is settled, or E is set. */
 bool fp_special(struct fp_op *op, const struct fp_num *x, int n, uint64_t *r)
 {
     bool snan = false, qnan = false, denorm = false;
@@ -80,7 +79,7 @@ static uint64_t pack_overflow(struct fp_op *op, bool sign)
     return fp_infinity(op->f, sign) - (fp_to_zero(op) ? 1 : 0);
 }
 
-/* m >> shift, rounded; sets I when bits are lost. */
+/* m >> shift, rounded. Sets I if bits are lost. */
 static uint64_t shift_and_round(struct fp_op *op, fp_u128 m, int shift)
 {
     if (shift <= 0)
@@ -97,12 +96,11 @@ static uint64_t shift_and_round(struct fp_op *op, fp_u128 m, int shift)
     return q + (!fp_to_zero(op) && (rest > half || (rest == half && (q & 1))) ? 1 : 0);
 }
 
-/* Rounds m * 2^exp, m != 0, to the format. Lost bits below may be folded into bit 0 of m, if m has
- * at least two bits more than the format. */
 uint64_t fp_round(struct fp_op *op, bool sign, int exp, fp_u128 m)
 {
     const struct fp_format *f = op->f;
-    int len = fp_bit_length(m), e = exp + len - 1 + f->bias; /* exponent field, if normal */
+    /* the exponent field, if the result is normal */
+    int len = fp_bit_length(m), e = exp + len - 1 + f->bias;
     int shift = len - (f->frac + 1);
     op->possible = true;
     if (e < 1)

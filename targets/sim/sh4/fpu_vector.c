@@ -1,11 +1,11 @@
-/* Inner products, and the SH7091's sine, cosine and reciprocal root: what silicon does not round
- * correctly either (see fpu.h). */
+/* Inner products, and the SH7091's sine, cosine and reciprocal root. Silicon does not round these
+ * correctly (fpu.h). */
 #include <math.h>
 #include <string.h>
 
 #include "targets/sim/sh4/fpu_priv.h"
 
-/* The double a finite single stands for; denormals are zero here whatever DN. */
+/* The value of a finite single as a double. Denormals are zeros here, whatever DN is. */
 static double value_of(struct fp_num x)
 {
     double d = 0.0;
@@ -16,7 +16,7 @@ static double value_of(struct fp_num x)
     return d;
 }
 
-/* Kinds of product n*m: what an inner product has to know of each. */
+/* The kind of the product n * m, as far as an inner product depends on it. */
 static enum fp_kind product_kind(struct fp_num n, struct fp_num m, bool *sign)
 {
     bool n0 = n.kind == K_ZERO || n.kind == K_DENORM, m0 = m.kind == K_ZERO || m.kind == K_DENORM;
@@ -77,8 +77,8 @@ bool sh4_fpu_ftrv(uint32_t *fpscr, const uint32_t xf[16], uint32_t v[4])
     bool v_enabled = REG_GET(*fpscr, SH4_FPSCR_ENABLE) & SH4_FP_V;
     for (int i = 0; i < 4; i++)
         r[i] = inner_product(&op, xf + i, v, 4);
-    /* with V enabled FTRV traps on the mere possibility too (SH7750 hardware
-     * manual, section 6.5) */
+    /* With V enabled FTRV traps if an invalid operation is merely possible (SH7750 hardware manual,
+     * section 6.5). */
     if (!fp_finish(&op) || v_enabled)
         return false;
     memcpy(v, r, sizeof r);
@@ -90,7 +90,7 @@ bool sh4_fpu_fsca(uint32_t *fpscr, uint32_t fpul, uint32_t dst[2])
     static const double turn = 6.283185307179586476925;
     struct fp_op op = fp_begin(&fp_single, fpscr);
     unsigned angle = fpul & 0xFFFF, quadrant = angle >> 14;
-    /* one quadrant only, so that the multiples of a quarter turn are exact */
+    /* Only one quadrant is computed, so that the multiples of a quarter turn are exact. */
     double a = turn * (double)(angle & 0x3FFF) / 65536.0;
     double s = (angle & 0x3FFF) ? sin(a) : 0.0, c = (angle & 0x3FFF) ? cos(a) : 1.0;
     const double by_quadrant[4] = { s, c, -s, -c };
@@ -123,7 +123,7 @@ bool sh4_fpu_fsrra(uint32_t *fpscr, uint32_t n, uint32_t *dst)
     } else {
         op.cause |= SH4_FP_I;
         op.possible = true;
-        /* silicon: within 2^-21; two roundings are well inside */
+        /* Silicon is within 2^-21; two roundings are well inside of that. */
         r = sh4_u32(1.0f / sqrtf((float)value_of(x)));
     }
     return fp_write32(fp_finish(&op), &r, dst);

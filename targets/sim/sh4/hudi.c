@@ -5,7 +5,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 
-/* IEEE 1149.1: the two bits captured next to TDO are 01. The rest is not specified. */
+/* IEEE 1149.1: the two bits nearest to TDO are captured as 01. The others are not specified. */
 enum { IR_CAPTURE = 1 };
 
 void sh4_hudi_init(struct sh4_hudi *h, const struct sh4_hudi_ops *ops, void *ctx)
@@ -31,15 +31,15 @@ static bool private_ti(const struct sh4_hudi *h, unsigned command)
     return h->private_commands && ti_field(h) == command;
 }
 
-/* 1111 xxxx is BYPASS; every other code leaves SDDR between TDI and TDO. What a code without
- * meaning selects on silicon is not documented. */
+/* Is it BYPASS, 1111 xxxx? Every other code here leaves SDDR between TDI and TDO. No document says
+ * what a code without a meaning selects on silicon. */
 static bool selects_bypass(const struct sh4_hudi *h)
 {
     return ti_field(h) >> 4 == SH4_TI_BYPASS >> 4;
 }
 
-/* ASERAM write, reset, boot, break and the last two status commands let the views alternate; all
- * others pin SDDR. */
+/* Does the command select SDDR for every scan? With ASERAM write, reset, boot, break, end of status
+ * read, TDO timing and wait cancel the scans alternate. */
 static bool pins_data(const struct sh4_hudi *h)
 {
     switch (ti_field(h)) {
@@ -60,7 +60,8 @@ static bool shows_status(const struct sh4_hudi *h)
     return h->alternates && h->status_view && !pins_data(h);
 }
 
-/* A scan of data is followed by one of status, that by one of data if its bit 0 was 1. */
+/* Which register the next scan shows: SDSR after a scan of SDDR; after one of SDSR it is SDDR if
+ * bit 0 of the word was 1. */
 static void next_view(struct sh4_hudi *h, uint32_t word)
 {
     if (!pins_data(h))
@@ -71,7 +72,7 @@ static void update_ir(struct sh4_hudi *h)
 {
     h->ops->sync(h->ctx);
     h->sdir = (uint16_t)(h->ir_shift << (16 - MIN(h->ir_bits, 16)));
-    /* the view before a status read comes back behind it */
+    /* A status read does not change which register comes next. */
     h->status_view = h->status_view && (!pins_data(h) || ti_field(h) == SH4_TI_STATUS);
     unsigned high = ti_field(h) & 0xF0;
     if (high == SH4_TI_RESET_ASSERT)
@@ -85,10 +86,10 @@ static void update_ir(struct sh4_hudi *h)
     else if (private_ti(h, SH4_TI_BOOT))
         h->boot_latch = true;
     else if (private_ti(h, SH4_TI_ASERAM_WRITE))
-        h->aseram_header = true; /* loading the command again starts a new block */
+        h->aseram_header = true; /* loading the command again begins a new block */
 }
 
-/* Nobody may rely on what it is. */
+/* SDSR. Its value is arbitrary, so that no host relies on it. */
 static uint32_t status_word(const struct sh4_hudi *h)
 {
     if (h->status_zero)
@@ -120,7 +121,7 @@ static void aseram_word(struct sh4_hudi *h, uint32_t word)
         return;
     }
     if (h->aseram_at > h->aseram_end)
-        return; /* beyond what the header announced */
+        return; /* beyond the end that the header gave */
     h->ops->aseram_write(h->ctx, h->aseram_at, word);
     h->aseram_at += 4;
 }
@@ -167,8 +168,8 @@ static void put_bit(uint8_t *p, size_t i, unsigned v)
     p[i / 8] = (uint8_t)with_bits(p[i / 8], m, v);
 }
 
-/* One rising edge: TDO shows the selected register's bit 0 while shifting, else the line floats
- * high. */
+/* One rising edge of TCK. TDO has bit 0 of the selected register while shifting; otherwise the line
+ * floats high. */
 static unsigned clock_edge(struct sh4_hudi *h, unsigned tms, unsigned tdi)
 {
     unsigned tdo = 1;
@@ -190,7 +191,7 @@ static unsigned clock_edge(struct sh4_hudi *h, unsigned tms, unsigned tdi)
     return tdo;
 }
 
-/* Up to 57 packed bits from bit i on, of n in all; nothing beyond the buffer is read. */
+/* Up to 57 packed bits from bit i on, of n in all. It reads nothing beyond the buffer. */
 static uint64_t peek_bits(const uint8_t *p, size_t i, size_t n)
 {
     size_t bytes = (n + 7) / 8 - i / 8;
@@ -212,8 +213,8 @@ static void put_bits(uint8_t *p, size_t i, uint64_t v, unsigned n)
     }
 }
 
-/* The bits of a DR shift that come before TMS goes high, as many at once as the register is long.
- * Returns how many, 0 if TMS is high now. */
+/* Shifts the bits of a DR scan that come before TMS goes high, as many at once as the register has.
+ * Returns how many; 0: TMS is high now. */
 static unsigned shift_run(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms,
                           const uint8_t *tdi, uint8_t *tdo)
 {
@@ -231,7 +232,7 @@ static unsigned shift_run(struct sh4_hudi *h, size_t i, size_t n, const uint8_t 
     return run;
 }
 
-/* Long idle: nothing can happen while TMS stays 0 in Run-Test/Idle. */
+/* Skips 8 clocks with TMS low in Run-Test/Idle, where nothing can happen. */
 static bool idle_byte(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms, uint8_t *tdo)
 {
     if (h->state != TAP_IDLE || i % 8 || n - i < 8 || tms[i / 8])

@@ -6,7 +6,7 @@
 
 enum { IPRA, IPRB, IPRC, FIXED };
 
-/* Where a source's priority stands: register and lowest bit of its nibble. */
+/* Of each source: its code, the register that has its priority, and the lowest bit of the field. */
 static const struct {
     uint16_t intevt;
     uint8_t ipr, shift;
@@ -59,8 +59,9 @@ void sh4_intc_set_nmi(struct sh4_intc *c, bool high)
 
 void sh4_intc_set_irl(struct sh4_intc *c, uint8_t irl) { c->irl = irl & 15; }
 
-/* Independent pins have fixed levels 13, 10, 7, 4 and the codes of the encoded levels of the same
- * rank: IRL0 0x240, IRL1 0x2A0, IRL2 0x300, IRL3 0x360 (manual, table of interrupt sources). */
+/* Independent pins have the fixed levels 13, 10, 7 and 4, and the codes of the encoded levels of
+ * the same rank: IRL0 0x240, IRL1 0x2A0, IRL2 0x300, IRL3 0x360. Source: SH7750 hardware manual,
+ * section 19, table of interrupt sources. */
 static unsigned pick_irl(const struct sh4_intc *c, uint16_t *intevt)
 {
     unsigned level = c->irl;
@@ -84,8 +85,8 @@ static unsigned level_of(const struct sh4_intc *c, unsigned source)
 
 unsigned sh4_intc_pick(const struct sh4_intc *c, uint16_t *intevt)
 {
-    /* IRL stands before every on-chip module at equal level, so a source must be strictly above it.
-     */
+    /* At an equal level IRL comes before every on-chip module, so a source must have a higher
+     * one. */
     unsigned best = pick_irl(c, intevt);
     bool low_nmi_masks = REG_GET(c->icr, SH4_ICR_MAI) && !c->nmi_pin;
     for (uint32_t left = c->request; left; left &= left - 1) {

@@ -7,7 +7,7 @@ enum { PR_USER = 2, PR_WRITE = 1 };
 
 static const uint32_t page_masks[4] = { 0x3FF, 0xFFF, 0xFFFF, 0xFFFFF };
 
-/* (vaddr & 0) == 1 is never true. */
+/* With a mask of all ones and page 1 nothing compares equal: (vaddr & 0) is never 1. */
 static void forget_last(struct sh4_tlb_last *last)
 {
     last->mask = 0xFFFFFFFF;
@@ -31,7 +31,7 @@ void sh4_mmu_changed(struct sh4_mmu *mmu)
         forget_last(&mmu->last[i]);
 }
 
-/* URC counts every UTLB access and starts over at URB (if set) or 64. */
+/* URC counts every access to the UTLB. It goes back to 0 at URB, if that is not 0, or at 64. */
 static void count_access(struct sh4_mmu *mmu)
 {
     uint32_t mmucr = mmu->ccn->mmucr;
@@ -71,7 +71,7 @@ static uint8_t current_asid(const struct sh4_mmu *mmu)
     return (uint8_t)REG_GET(mmu->ccn->pteh, SH4_PTEH_ASID);
 }
 
-/* LRUI: six bits, one per pair of entries, telling which of the two was used later. */
+/* LRUI has a bit for each pair of entries: which of the two was used later. */
 static void touch_itlb(struct sh4_mmu *mmu, int entry)
 {
     static const uint8_t keep[4] = { 0x07, 0x19, 0x2A, 0x34 }, set[4] = { 0, 0x20, 0x14, 0x0B };
@@ -89,7 +89,7 @@ static int oldest_itlb(const struct sh4_mmu *mmu)
     for (int i = 0; i < 4; i++)
         if ((lrui & rule[i].mask) == rule[i].value)
             return i;
-    return 0; /* a pattern the manual prohibits to set */
+    return 0; /* the manual prohibits this setting */
 }
 
 static int refill_itlb(struct sh4_mmu *mmu, uint32_t vaddr, bool user, struct sh4_xlat *out)
@@ -103,7 +103,7 @@ static int refill_itlb(struct sh4_mmu *mmu, uint32_t vaddr, bool user, struct sh
     int i = oldest_itlb(mmu);
     mmu->itlb[i] = mmu->utlb[u];
     mmu->itlb[i].pr &= PR_USER;
-    forget_last(&mmu->last[SH4_ACCESS_FETCH]); /* it may stand on the entry just lost */
+    forget_last(&mmu->last[SH4_ACCESS_FETCH]); /* it may refer to the entry that was replaced */
     return i;
 }
 
@@ -160,14 +160,15 @@ static void through_tlb(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access acc
     out->write_through = e->write_through;
     if (out->fault)
         return;
-    last->mask = page_masks[0]; /* not the page's: elsewhere in it a smaller one may hit, too */
+    /* not the page's mask: elsewhere in the page a smaller one may match, too */
+    last->mask = page_masks[0];
     last->page = vaddr & ~last->mask;
     last->user = user;
     last->xlat = *out;
     last->xlat.itlb_miss = false;
 }
 
-/* What an access outside the TLB's reach means. */
+/* The result for an access that the TLB does not translate. */
 static void by_segment(uint32_t vaddr, struct sh4_xlat *out)
 {
     out->paddr = vaddr & SH4_PHYS;
@@ -312,8 +313,8 @@ static void set_address(struct sh4_tlb_entry *e, uint32_t v)
     e->asid = (uint8_t)REG_GET(v, SH4_TLBADDR_ASID);
 }
 
-/* The VPN of the data, with PTEH's ASID, is looked for in both TLBs; V (and D) of what is found are
- * set. */
+/* An associative write looks for the VPN of the data, with the ASID of PTEH, in both TLBs. It sets
+ * V, and in the UTLB D, of the entry that it finds. */
 static uint16_t associative_write(struct sh4_mmu *mmu, uint32_t v, bool user)
 {
     uint8_t asid = current_asid(mmu);

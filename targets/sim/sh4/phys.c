@@ -1,4 +1,4 @@
-/* Physical memory: windows of the host's, and what the board answers by itself. */
+/* Physical memory: windows, which are memory of the host, and the bus callbacks of the board. */
 #include <string.h>
 
 #include "probe/base/bytes.h"

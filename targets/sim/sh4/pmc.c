@@ -1,5 +1,7 @@
-/* The two performance counters: 48 bits, each counts one of 34 events while PMEN and PMST are both
- * set. Sources: DreamHAL's hardware tests, KallistiOS, ST's ST40 documents. */
+/* The two performance counters. Each has 48 bits and counts one of 34 events while PMEN and PMST
+ * are both set. Source: SEED and KallistiOS for the events; dcload-ip,
+ * target-src/dcload/perfctr.c, for PMCLR and PMEN; stlinux.com, page "Performance Counters" of the
+ * ST40, for CLKF. */
 #include "targets/sim/sh4/cpu_internal.h"
 
 #define PMCR_PMEN  0x8000u
@@ -22,7 +24,8 @@ static uint64_t total_now(const struct sh4_cpu *cpu, unsigned code)
     }
 }
 
-/* Codes 0x1B-0x20 and 0x26 exist in no list; 0, 0x20 and 0x26 hold the model's own books. */
+/* No list has the codes 0x1B-0x20 and 0x26. The model uses 0 and 0x20 for cycles that no event
+ * counts. */
 static bool is_event(unsigned code)
 {
     return (code >= 0x01 && code <= 0x1A) || (code >= 0x21 && code <= 0x29 && code != 0x26);
@@ -36,7 +39,8 @@ uint64_t sh4_cpu_total(struct sh4_cpu *cpu, unsigned code)
     return total_now(cpu, code);
 }
 
-/* With CLKF=1 a cycle counts 24 * bus clock / CPU clock; counts of occurrences stay counts. */
+/* With CLKF=1 a cycle counts as 24 * bus clock / CPU clock. Counts of occurrences are not
+ * scaled. */
 static uint64_t counter_value(struct sh4_cpu *cpu, const struct sh4_pmc *p)
 {
     unsigned code = p->pmcr & PMCR_PMM;
@@ -56,8 +60,8 @@ uint64_t sh4_cpu_perf(struct sh4_cpu *cpu, unsigned n)
     return counter_value(cpu, p);
 }
 
-/* PMCLR written to a running counter stops it and keeps the count; written to one that does not
- * run, it clears. Stopped that way the count stays readable in any case. */
+/* Writes PMCR. PMCLR stops a counter that runs and keeps its count, and clears one that does not
+ * run. A counter that PMCLR has stopped remains readable in any case. */
 static void write_pmcr(struct sh4_cpu *cpu, struct sh4_pmc *p, uint32_t v)
 {
     bool clear = v & PMCR_PMCLR, was_running = p->running;

@@ -32,7 +32,7 @@ static unsigned days_in(unsigned month, unsigned year)
     static const uint8_t days[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
     bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     if (month < 1 || month > 12)
-        return 31; /* the program wrote nonsense; the part's behaviour is not given */
+        return 31; /* an invalid month was written; the manual does not say what follows */
     return days[month - 1] + (month == 2 && leap);
 }
 
@@ -94,7 +94,7 @@ void sh4_rtc_advance(struct sh4_rtc *r, uint64_t now)
     if (to <= from)
         return;
     if (!is_counting(r)) {
-        r->offset256 += to - from; /* the dividers stand still */
+        r->offset256 += to - from; /* the dividers do not count */
         return;
     }
     uint64_t a = from - r->offset256, b = to - r->offset256;
@@ -161,7 +161,7 @@ static void write_rcr2(struct sh4_rtc *r, uint8_t value)
 {
     uint8_t pef = REG_MASK(SH4_RCR2_PEF);
     uint8_t strobes = REG_MASK(SH4_RCR2_ADJ) | REG_MASK(SH4_RCR2_RESET);
-    if (value & strobes) /* both restart the dividers */
+    if (value & strobes) /* both reset the dividers */
         r->offset256 = r->seen256;
     if (REG_GET(value, SH4_RCR2_ADJ)) {
         bool up = r->sec >= 30;
@@ -188,7 +188,7 @@ bool sh4_rtc_write(struct sh4_rtc *r, uint32_t addr, uint32_t value)
     case SH4_RYRCNT:
         r->year = (uint16_t)(from_bcd(value >> 8 & 0xFF) * 100 + from_bcd(v));
         return true;
-    case SH4_RCR1: { /* CF and AF are cleared by writing 0, CF may also be set */
+    case SH4_RCR1: { /* writing 0 clears CF and AF; CF may also be set */
         uint8_t af = REG_MASK(SH4_RCR1_AF);
         r->rcr1 = (uint8_t)((v & (REG_MASK(SH4_RCR1_CF) | REG_MASK(SH4_RCR1_CIE) |
                                   REG_MASK(SH4_RCR1_AIE))) |

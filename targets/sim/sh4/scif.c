@@ -30,7 +30,7 @@ void sh4_scif_reset(struct sh4_scif *s, uint64_t now)
     s->rx_at = s->rx_last = s->seen = now;
 }
 
-/* Peripheral clocks per bit: 32 * 4^CKS * (SCBRR + 1) in asynchronous mode. */
+/* Peripheral clocks a bit in asynchronous mode: 32 * 4^CKS * (SCBRR + 1). */
 static uint64_t bit_clocks(const struct sh4_scif *s)
 {
     return ((uint64_t)32 << 2 * REG_GET(s->scsmr, SH4_SCSMR2_CKS)) * (s->scbrr + 1u);
@@ -61,7 +61,8 @@ static void flush_host(struct sh4_scif *s)
         return;
     ssize_t n = write(s->fd_out, s->host, s->host_len);
     if (n <= 0)
-        return; /* full for now; an error shows in `dropped` when the buffer runs over */
+        /* It may be full for now. An error shows in `dropped` when the buffer is full. */
+        return;
     memmove(s->host, s->host + n, s->host_len - (size_t)n);
     s->host_len -= (size_t)n;
 }
@@ -71,7 +72,7 @@ static void char_received(struct sh4_scif *s, uint8_t c, uint64_t at)
     s->received++;
     s->rx_last = at;
     if (s->sclsr & REG_MASK(SH4_SCLSR2_ORER))
-        return; /* nothing more is received until it is cleared */
+        return; /* nothing is received until ORER is cleared */
     if (s->rx_len == SH4_SCIF_FIFO) {
         s->sclsr |= REG_MASK(SH4_SCLSR2_ORER);
         return;
@@ -96,7 +97,7 @@ static void char_sent(struct sh4_scif *s, uint8_t c, uint64_t at)
         s->host[s->host_len++] = c;
 }
 
-/* Takes the next byte from the FIFO to the line. */
+/* Sends the next byte of the FIFO. */
 static void start_char(struct sh4_scif *s, uint64_t at)
 {
     s->shifting = s->tx_len > 0;
@@ -138,7 +139,7 @@ static bool ask_host(struct sh4_scif *s)
     return s->came_at < s->came_len;
 }
 
-/* The next character from the host, or when it is asked again. */
+/* Receives the next character from the host, or sets when the host is asked again. */
 static void receive_next(struct sh4_scif *s, uint64_t now)
 {
     uint64_t step = char_clocks(s);
@@ -157,7 +158,7 @@ static void advance_rx(struct sh4_scif *s, uint64_t now)
         return;
     if (s->fd_in >= 0 && !REG_GET(s->scfcr, SH4_SCFCR2_LOOP) && s->rx_at <= now)
         receive_next(s, now);
-    /* DR: data below the trigger and no more for 15 bit times. */
+    /* DR: there are data below the trigger, and no more came for 15 bit times. */
     if (s->rx_len && s->rx_len < rx_trigger(s) && now >= s->rx_last + 15 * bit_clocks(s))
         s->scfsr |= DR;
 }
@@ -237,7 +238,7 @@ bool sh4_scif_read(struct sh4_scif *s, uint32_t addr, uint32_t *value)
     }
 }
 
-/* A flag falls only if it was read as 1 before and 0 is written; level flags rise again at once if
+/* A write of 0 clears a flag only if it was read as 1 before. TDFE and RDF are set again at once if
  * their condition still holds. */
 static void write_scfsr(struct sh4_scif *s, uint16_t value)
 {

@@ -1,4 +1,4 @@
-/* IEEE 1149.1 TAP controller: the sixteen states, nothing else. Pure. */
+/* IEEE 1149.1 TAP controller: its sixteen states and their transitions. */
 #ifndef TARGETS_SIM_SH4_TAP_H
 #define TARGETS_SIM_SH4_TAP_H
 

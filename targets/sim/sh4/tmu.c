@@ -3,7 +3,7 @@
 #include "targets/sh4/isa/regs.h"
 
 enum { RTC_HZ = 16384, CHANNEL_BYTES = SH4_TCOR1 - SH4_TCOR0 };
-/* TCR.TPSC is the same field in the three channels; TCR 0's high part has no input capture bits. */
+/* TCR.TPSC is the same field in all channels. Only TCR2 has the bits for input capture. */
 static const uint16_t tcr_writable[SH4_TMU_CHANNELS] = { 0x013F, 0x013F, 0x03FF };
 
 void sh4_tmu_reset(struct sh4_tmu *t, uint64_t now, uint32_t pclk_hz)
@@ -13,7 +13,7 @@ void sh4_tmu_reset(struct sh4_tmu *t, uint64_t now, uint32_t pclk_hz)
         t->channel[n] = (struct sh4_tmu_channel){ UINT32_MAX, UINT32_MAX, 0 };
 }
 
-/* Peripheral clocks per count; 0 = no clock comes (external TCLK, reserved code). */
+/* Peripheral clocks a count; 0: no clock comes (external TCLK, reserved code). */
 static uint64_t divider_of(const struct sh4_tmu *t, unsigned n)
 {
     static const uint16_t table[8] = { 4, 16, 64, 256, 1024, 0, 0, 0 };
@@ -36,7 +36,7 @@ void sh4_tmu_advance(struct sh4_tmu *t, uint64_t now)
             continue;
         uint64_t d = divider_of(t, n);
         uint64_t ticks = now / d - t->seen / d;
-        if (ticks > c->tcnt) { /* passes 0: the next count reloads TCOR and sets UNF */
+        if (ticks > c->tcnt) { /* it passed 0: the next count reloads TCOR and sets UNF */
             uint64_t beyond = ticks - c->tcnt - 1;
             c->tcnt = c->tcor - (uint32_t)(beyond % ((uint64_t)c->tcor + 1));
             c->tcr |= REG_MASK(SH4_TCR_UNF);
@@ -101,7 +101,7 @@ bool sh4_tmu_write(struct sh4_tmu *t, uint32_t addr, uint32_t value)
     case SH4_TCOR0: c->tcor = value; return true;
     case SH4_TCNT0: c->tcnt = value; return true;
     case SH4_TCR0: {
-        /* UNF and ICPF can be cleared, not set, by software. */
+        /* Software can clear UNF and ICPF, not set them. */
         uint16_t flags = REG_MASK(SH4_TCR_UNF) | REG_MASK(SH4_TCR_ICPF);
         uint16_t wanted = value & tcr_writable[n];
         c->tcr = (uint16_t)((wanted & ~flags) | (wanted & flags & c->tcr));

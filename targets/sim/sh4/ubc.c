@@ -26,7 +26,7 @@ static bool asid_matches(const struct sh4_ubc_channel *c, uint8_t asid)
     return REG_GET(c->bamr, SH4_BAMR_BASM) || c->basr == asid;
 }
 
-/* Access size the channel asks for in bytes, 0 for any. */
+/* The size of access that the channel matches, in bytes; 0: any. */
 static unsigned wanted_size(const struct sh4_ubc_channel *c)
 {
     static const uint8_t bytes[8] = { 0, 1, 2, 4, 8, 0, 0, 0 };
@@ -64,7 +64,8 @@ static bool operand_matches(const struct sh4_ubc_channel *c, uint32_t vaddr, uns
            asid_matches(c, asid);
 }
 
-/* A byte sits in both halves of the low 16 bits; upper bits count for long and quad only. */
+/* BDRB has byte data in bits 15-8 and in bits 7-0. Bits 31-16 count for long and quad accesses
+ * only. */
 static bool data_matches(const struct sh4_ubc *ubc, unsigned size, uint64_t value)
 {
     uint32_t care = ~ubc->bdmrb, low = (uint32_t)value;
@@ -99,7 +100,7 @@ bool sh4_ubc_hit(struct sh4_ubc *ubc, unsigned channels)
             ubc->brcr |= REG_MASK(SH4_BRCR_CMFB);
         return channels != 0;
     }
-    /* An A match of this very instruction does not open the way for a B match of the same one. */
+    /* A match of A by this instruction does not enable B for the same instruction. */
     if ((channels & SH4_UBC_B) && ubc->a_matched) {
         ubc->a_matched = false;
         ubc->brcr |= REG_MASK(SH4_BRCR_CMFB);

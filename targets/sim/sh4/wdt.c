@@ -73,7 +73,7 @@ bool sh4_wdt_write(struct sh4_wdt *w, uint32_t addr, unsigned size, uint32_t val
         w->wtcnt = (uint8_t)value;
     if (size == 2 && addr == SH4_WTCSR && key == SH4_WTCSR_KEY) {
         uint8_t flags = REG_MASK(SH4_WTCSR_WOVF) | REG_MASK(SH4_WTCSR_IOVF);
-        uint8_t wanted = (uint8_t)value; /* flags can be cleared, not set */
+        uint8_t wanted = (uint8_t)value; /* software can clear flags, not set them */
         w->wtcsr = (uint8_t)((wanted & ~flags) | (wanted & flags & w->wtcsr));
     }
     return true;
