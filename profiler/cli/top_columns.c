@@ -33,26 +33,42 @@ const char *top_column_help(unsigned i) { return columns[i].help; }
 
 unsigned top_column_least(unsigned i) { return columns[i].least; }
 
+/* Whether there is something to show in it: not every profile has all of them. */
+static bool column_known(const struct top_view *v, enum column c)
+{
+    if (c == SPREAD && !v->estimated)
+        return false;
+    return !columns[c].counted || !top_rows_samples(v);
+}
+
 static bool has_column(const struct top_view *v, const struct top_size *size, enum column c)
 {
-    bool there = c != SPREAD || v->estimated;
-    return there && !(v->hidden >> c & 1) && size->columns >= columns[c].least &&
-           !(columns[c].counted && top_rows_samples(v));
+    bool hidden = v->hidden >> c & 1;
+    return !hidden && size->columns >= columns[c].least && column_known(v, c);
 }
 
 void top_columns_titles(const struct top_view *v, const struct top_size *size, struct top_line *l)
 {
-    bool rate = top_rows_seconds(v) > 0 && v->page == TOP_FUNCTIONS;
-    const char *share = "C1%";
-    if (v->second)
+    static const struct titles {
+        const char *hits, *c1, *c2;
+    } sums = { "hits", "C1", "C2" }, rates = { "hits/s", "C1/s", "C2/s" };
+    const struct titles *title = &sums;
+    const char *chosen = "C1", *share = "C1%";
+    if (top_rows_seconds(v) > 0 && v->page == TOP_FUNCTIONS)
+        title = &rates;
+    if (v->second) {
+        chosen = "C2";
         share = "C2%";
-    top_add(l, "F   %7s %5s", rate ? "hits/s" : "hits", top_rows_samples(v) ? "share" : share);
+    }
+    if (top_rows_samples(v))
+        share = "share";
+    top_add(l, "F   %7s %5s", title->hits, share);
     if (has_column(v, size, C1))
-        top_add(l, " %7s", rate ? "C1/s" : "C1");
+        top_add(l, " %7s", title->c1);
     if (has_column(v, size, CHILDREN))
-        top_add(l, " %s+ch%%", v->second ? "C2" : "C1");
+        top_add(l, " %s+ch%%", chosen);
     if (has_column(v, size, C2))
-        top_add(l, " %7s", rate ? "C2/s" : "C2");
+        top_add(l, " %7s", title->c2);
     if (has_column(v, size, LONGEST))
         top_add(l, " %7s", "longest");
     if (has_column(v, size, DOUBT))
@@ -62,6 +78,17 @@ void top_columns_titles(const struct top_view *v, const struct top_size *size, s
     if (has_column(v, size, SPARK))
         top_add(l, " %-12s", "60 s");
     top_add(l, "  function");
+}
+
+enum { TALLEST_BAR = 8 };
+
+/* How tall the bar of a value is, of TALLEST_BAR; what is not 0 has one. */
+static size_t bar_level(float value, float most)
+{
+    if (value <= 0)
+        return 0;
+    size_t level = (size_t)(value / most * TALLEST_BAR + 0.5F);
+    return MAX(level, (size_t)1);
 }
 
 static void add_spark(struct top_line *l, const struct top_view *v, const struct top_past *p,
@@ -76,11 +103,7 @@ static void add_spark(struct top_line *l, const struct top_view *v, const struct
     uint64_t now = (uint64_t)v->bucket_ms / TOP_BUCKET_MS;
     top_add(l, " ");
     for (size_t i = 1; i <= TOP_BUCKETS; i++) {
-        float b = p->bucket[(now + i) % TOP_BUCKETS];
-        size_t level = 0;
-        if (most > 0)
-            level = (size_t)(b / most * 8 + 0.5F);
-        level = b > 0 && !level ? 1 : MIN(level, (size_t)8);
+        size_t level = bar_level(p->bucket[(now + i) % TOP_BUCKETS], most);
         if (utf8)
             top_add(l, "%s", bars[level]);
         else
@@ -95,34 +118,76 @@ static double percent_of(uint64_t part, uint64_t whole)
     return 0;
 }
 
+/* What a column of one character has: its letter, or nothing. */
+static char letter_if(bool is, char letter)
+{
+    if (is)
+        return letter;
+    return ' ';
+}
+
 static void add_flags(struct top_line *l, const struct top_view *v, const struct follow_function *f,
                       const struct top_past *p)
 {
-    bool handler = f->flags & (FEED_INTERRUPT | FEED_EXCEPTION),
-         fresh = p && v->frames - p->first < 2 && v->frames > 2;
-    char kind = fresh ? '*' : ' ';
-    bool tagged = (p && p->tagged) || f->flags & FEED_TAGGED;
-    top_add(l, "%c%c%c ", tagged ? 'T' : ' ', handler ? 'H' : kind,
-            f->flags & FEED_DOUBTFUL ? '?' : ' ');
+    bool tagged = f->flags & FEED_TAGGED, fresh = false;
+    if (p) {
+        tagged = tagged || p->tagged;
+        fresh = v->frames > 2 && v->frames - p->first < 2;
+    }
+    char kind = letter_if(fresh, '*');
+    if (f->flags & (FEED_INTERRUPT | FEED_EXCEPTION))
+        kind = 'H';
+    top_add(l, "%c%c%c ", letter_if(tagged, 'T'), kind, letter_if(f->flags & FEED_DOUBTFUL, '?'));
+}
+
+/* A row's measure by which it has a share, and the same of everything. */
+struct measure {
+    uint64_t own, children, whole;
+};
+
+static struct measure chosen_measure(const struct top_view *v, const struct top_base *is,
+                                     const struct top_base *total)
+{
+    if (top_rows_samples(v))
+        return (struct measure){ is->hits, 0, total->hits };
+    if (v->second)
+        return (struct measure){ is->c2, is->c2_children, total->c2 };
+    return (struct measure){ is->c1, is->c1_children, total->c1 };
 }
 
 /* Its part of the whole, alone and with what it called. */
 static void add_shares(struct top_line *l, const struct top_view *v, const struct top_size *size,
                        const struct top_row *r, double seconds, const struct top_base *total)
 {
-    bool samples = top_rows_samples(v);
+    const struct measure m = chosen_measure(v, &r->is, total);
     char buf[TOP_NUMBER];
-    uint64_t own = v->second ? r->is.c2 : r->is.c1,
-             all = v->second ? r->is.c2_children : r->is.c1_children,
-             whole = v->second ? total->c2 : total->c1;
-    top_add(l, "%7s %5.1f", v->no_hits ? "-" : top_amount(r->is.hits, seconds, buf),
-            samples ? percent_of(r->is.hits, total->hits) : percent_of(own, whole));
+    const char *hits = "-";
+    if (!v->no_hits)
+        hits = top_amount(r->is.hits, seconds, buf);
+    top_add(l, "%7s %5.1f", hits, percent_of(m.own, m.whole));
     if (has_column(v, size, C1))
         top_add(l, " %7s", top_amount(r->is.c1, seconds, buf));
     if (has_column(v, size, CHILDREN) && v->no_children)
         top_add(l, " %6s", "-");
     else if (has_column(v, size, CHILDREN))
-        top_add(l, " %6.1f", percent_of(all, whole));
+        top_add(l, " %6.1f", percent_of(m.children, m.whole));
+}
+
+static const char *number_or_blank(uint64_t n, char buf[TOP_NUMBER])
+{
+    if (n)
+        return top_number(n, buf);
+    return "";
+}
+
+/* In the tree names are indented, behind a sign that says what of it can be unfolded. */
+static void add_indent(struct top_line *l, const struct top_row *r)
+{
+    enum { DEEPEST = 60 };
+    char sign = letter_if(r->kids, '-');
+    if (r->folded)
+        sign = '+';
+    top_add(l, "%*s%c ", (int)MIN(2 * r->depth, (unsigned)DEEPEST), "", sign);
 }
 
 void top_columns_row(const struct top_view *v, const struct follow_function *f,
@@ -132,27 +197,29 @@ void top_columns_row(const struct top_view *v, const struct follow_function *f,
     const struct top_past *p = NULL;
     if (r->function < v->npast)
         p = &v->past[r->function];
-    struct top_base total = tree ? v->total : top_rows_total(v);
-    double seconds = tree ? 0 : top_rows_seconds(v);
+    struct top_base total = v->total;
+    double seconds = 0;
     char buf[TOP_NUMBER];
+    if (!tree) {
+        total = top_rows_total(v);
+        seconds = top_rows_seconds(v);
+    }
     add_flags(l, v, f, p);
     add_shares(l, v, size, r, seconds, &total);
     if (has_column(v, size, C2))
         top_add(l, " %7s", top_amount(r->is.c2, seconds, buf));
     if (has_column(v, size, LONGEST))
-        top_add(l, " %7s", f->c1_longest ? top_number(f->c1_longest, buf) : "");
+        top_add(l, " %7s", number_or_blank(f->c1_longest, buf));
     if (has_column(v, size, DOUBT) && (f->doubts || f->steps))
         top_add(l, " %5.1f", percent_of(f->doubts, MAX(f->doubts, f->steps)));
     else if (has_column(v, size, DOUBT)) /* a file that does not tell */
         top_add(l, " %5s", "-");
     if (has_column(v, size, SPREAD))
-        top_add(l, " %7s", f->c1_spread ? top_number(f->c1_spread, buf) : "");
+        top_add(l, " %7s", number_or_blank(f->c1_spread, buf));
     if (has_column(v, size, SPARK) && p)
         add_spark(l, v, p, size->utf8);
     top_add(l, "  ");
-    if (tree) {
-        char open = r->kids ? '-' : ' ';
-        top_add(l, "%*s%c ", (int)MIN(2 * r->depth, 60U), "", r->folded ? '+' : open);
-    }
+    if (tree)
+        add_indent(l, r);
     top_add(l, "%s", top_name_of(f));
 }

@@ -29,7 +29,7 @@ static void move_column(struct top_view *v, long step)
     long last = 0, to = (long)v->column + step;
     while (top_column_name((unsigned)last + 1))
         last++;
-    v->column = (unsigned)(to < 0 ? 0 : MIN(to, last));
+    v->column = (unsigned)MAX(MIN(to, last), 0L);
 }
 
 static void move_cursor(struct top_view *v, long step)
@@ -38,11 +38,8 @@ static void move_cursor(struct top_view *v, long step)
         move_column(v, step);
         return;
     }
-    long last = 0;
-    if (v->nrows)
-        last = (long)v->nrows - 1;
-    long to = (long)v->cursor + step;
-    v->cursor = (size_t)(to < 0 ? 0 : MIN(to, last));
+    long last = MAX((long)v->nrows - 1, 0L), to = (long)v->cursor + step;
+    v->cursor = (size_t)MAX(MIN(to, last), 0L);
     if (v->cursor < v->nrows)
         v->chosen = v->rows[v->cursor].id;
 }
@@ -63,6 +60,14 @@ static void set_mark(struct top_view *v)
     v->mark_ms = v->now_ms;
     v->has_mark = true;
     v->mode = TOP_SINCE_MARK;
+}
+
+static void toggle_total(struct top_view *v)
+{
+    if (v->mode == TOP_BY_INTERVAL)
+        v->mode = TOP_TOTAL;
+    else
+        v->mode = TOP_BY_INTERVAL;
 }
 
 static void next_mode(struct top_view *v)
@@ -136,8 +141,12 @@ static enum top_act take_input(struct top_view *v, const struct follow *w)
         strcpy(v->search, v->text);
         find_next_match(v, w);
         break;
-    case TOP_ENTRIES: v->entries = value > 0 && value < 1e6 ? (unsigned)value : 0; break;
-    case TOP_LEAST: v->least = value > 0 ? value : 0; break;
+    case TOP_ENTRIES:
+        v->entries = 0;
+        if (value > 0 && value < 1e6)
+            v->entries = (unsigned)value;
+        break;
+    case TOP_LEAST: v->least = MAX(value, 0.0); break;
     case TOP_DELAY:
         if (value * 1000 < LEAST_MS)
             break;
@@ -208,11 +217,12 @@ static bool page_key(struct top_view *v, unsigned key)
 static void move_to_caller(struct top_view *v)
 {
     size_t i = v->cursor;
-    unsigned depth = i < v->nrows ? v->rows[i].depth : 0;
+    if (i >= v->nrows || v->rows[i].depth == 0)
+        return;
+    unsigned depth = v->rows[i].depth;
     while (i > 0 && v->rows[i].depth >= depth)
         i--;
-    if (depth > 0)
-        move_cursor(v, (long)i - (long)v->cursor);
+    move_cursor(v, (long)i - (long)v->cursor);
 }
 
 static void fold_chosen(struct top_view *v, bool fold)
@@ -279,7 +289,7 @@ enum top_act top_view_key(struct top_view *v, const struct follow *w, unsigned k
     case 'I': v->invert = !v->invert; break;
     case TOP_KEY_F1 + 6:
     case 'i': next_mode(v); break;
-    case 'z': v->mode = v->mode == TOP_BY_INTERVAL ? TOP_TOTAL : TOP_BY_INTERVAL; break;
+    case 'z': toggle_total(v); break;
     case TOP_KEY_F1 + 7:
     case 'm': set_mark(v); break;
     case TOP_KEY_F1 + 8:

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "probe/base/array.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/top_view_priv.h"
 
@@ -35,18 +36,15 @@ static bool room_for_past(struct top_view *v, size_t n)
     return true;
 }
 
-static uint64_t growth_of(uint64_t from, uint64_t to)
-{
-    if (to > from)
-        return to - from;
-    return 0;
-}
-
 static struct top_base base_difference(const struct top_base *a, const struct top_base *b)
 {
-    return (struct top_base){ growth_of(b->hits, a->hits), growth_of(b->c1, a->c1),
-                              growth_of(b->c1_children, a->c1_children), growth_of(b->c2, a->c2),
-                              growth_of(b->c2_children, a->c2_children) };
+    return (struct top_base){
+        .hits = EXCESS(a->hits, b->hits),
+        .c1 = EXCESS(a->c1, b->c1),
+        .c1_children = EXCESS(a->c1_children, b->c1_children),
+        .c2 = EXCESS(a->c2, b->c2),
+        .c2_children = EXCESS(a->c2_children, b->c2_children),
+    };
 }
 
 /* Buckets that lie between the last frame and this one are empty. */
@@ -59,6 +57,18 @@ static void turn_buckets(struct top_view *v)
     v->bucket_ms = MAX(v->bucket_ms, v->now_ms);
 }
 
+/* What a function's bar grows by: the chosen counter, or hits where none is counted. */
+static uint64_t bar_growth(const struct top_view *v, const struct top_past *p)
+{
+    const struct top_base grown = base_difference(&p->now, &p->last);
+    uint64_t step = grown.c1;
+    if (v->second)
+        step = grown.c2;
+    if (!step && !p->now.c1)
+        return grown.hits;
+    return step;
+}
+
 static void take_function(struct top_view *v, const struct follow_function *f, size_t i,
                           bool snapped)
 {
@@ -67,12 +77,8 @@ static void take_function(struct top_view *v, const struct follow_function *f, s
     p->now = (struct top_base){ f->hits, f->c1, f->c1_children, f->c2, f->c2_children };
     if (snapped)
         p->last = p->now;
-    uint64_t step = v->second ? growth_of(p->last.c2, p->now.c2) : growth_of(p->last.c1, p->now.c1);
-    if (!step)
-        step = growth_of(p->last.hits, p->now.hits) && !p->now.c1
-                   ? growth_of(p->last.hits, p->now.hits)
-                   : 0;
-    p->bucket[(uint64_t)v->now_ms / TOP_BUCKET_MS % TOP_BUCKETS] += (float)step;
+    size_t bucket = (uint64_t)v->now_ms / TOP_BUCKET_MS % TOP_BUCKETS;
+    p->bucket[bucket] += (float)bar_growth(v, p);
 }
 
 /* A snapshot after others may be of another epoch: what was known before has other ids. */
@@ -83,15 +89,31 @@ static void forget_epoch(struct top_view *v)
     v->npast = 0;
     v->has_mark = false;
     v->nturned = 0;
-    v->mode = v->mode == TOP_SINCE_MARK ? TOP_BY_INTERVAL : v->mode;
+    if (v->mode == TOP_SINCE_MARK)
+        v->mode = TOP_BY_INTERVAL;
     v->total = v->total_last = (struct top_base){ 0 };
+}
+
+/* A snapshot has nothing before it that it could have grown since. */
+static void take_totals(struct top_view *v, const struct follow_totals *t, bool snapped)
+{
+    v->last_ms = v->now_ms;
+    v->total_last = v->total;
+    v->events_last = v->events;
+    v->now_ms = t->wall_ms;
+    v->total = (struct top_base){ t->hits, t->c1, t->c1, t->c2, t->c2 };
+    v->events = t->events;
+    if (!snapped)
+        return;
+    v->last_ms = v->now_ms;
+    v->total_last = v->total;
+    v->events_last = v->events;
 }
 
 int top_view_frame(struct top_view *v, const struct follow *w, struct err *err)
 {
     size_t n;
     const struct follow_function *f = follow_functions(w, &n);
-    const struct follow_totals *t = follow_totals(w);
     bool snapped = follow_snapped(w);
     if (v->paused)
         return 0;
@@ -102,15 +124,10 @@ int top_view_frame(struct top_view *v, const struct follow *w, struct err *err)
     v->no_children = follow_hello(w)->no_children;
     if (!room_for_past(v, n))
         return err_set(err, ERR_NOMEM, "close other programs", "top: out of memory");
-    v->last_ms = snapped ? t->wall_ms : v->now_ms;
-    v->now_ms = t->wall_ms;
+    take_totals(v, follow_totals(w), snapped);
     turn_buckets(v);
     for (size_t i = 0; i < n; i++)
         take_function(v, &f[i], i, snapped);
-    v->total_last = snapped ? (struct top_base){ t->hits, t->c1, t->c1, t->c2, t->c2 } : v->total;
-    v->total = (struct top_base){ t->hits, t->c1, t->c1, t->c2, t->c2 };
-    v->events_last = snapped ? t->events : v->events;
-    v->events = t->events;
     return 0;
 }
 
@@ -123,7 +140,9 @@ enum top_mode top_rows_mode(const struct top_view *v)
 
 double top_rows_seconds(const struct top_view *v)
 {
-    int64_t from = v->mode == TOP_SINCE_MARK ? v->mark_ms : v->last_ms;
+    int64_t from = v->last_ms;
+    if (v->mode == TOP_SINCE_MARK)
+        from = v->mark_ms;
     if (top_rows_mode(v) == TOP_TOTAL || v->now_ms <= from)
         return 0;
     return (double)(v->now_ms - from) / 1e3;
@@ -186,12 +205,13 @@ static bool put_row(struct top_view *v, const struct top_row *row)
 static bool is_wanted(const struct top_view *v, const struct follow_function *f,
                       const struct top_base *is)
 {
-    const char *name = f->qualified ? f->qualified : f->name;
+    const char *name = text_or(f->qualified, f->name);
+    bool ran = f->hits || f->c1 || f->c1_children || f->c2_children;
     if (v->handlers && !(f->flags & (FEED_INTERRUPT | FEED_EXCEPTION)))
         return false;
     if (*v->filter && (!name || !strcasestr(name, v->filter)))
         return false;
-    return (double)is->hits >= v->least && (f->hits || f->c1 || f->c1_children || f->c2_children);
+    return ran && (double)is->hits >= v->least;
 }
 
 struct order {
@@ -199,17 +219,22 @@ struct order {
     bool by_name, invert;
 };
 
+static int by_name(const struct order *o, const struct top_row *x, const struct top_row *y)
+{
+    return strcmp(text_or(o->f[x->id].name, ""), text_or(o->f[y->id].name, ""));
+}
+
+/* The greatest first, or the least, those that are equal by their ids. */
 static int by_key(const void *a, const void *b, void *ctx)
 {
     const struct top_row *x = a, *y = b;
     const struct order *o = ctx;
-    int order = o->by_name ? strcmp(o->f[x->id].name ? o->f[x->id].name : "",
-                                    o->f[y->id].name ? o->f[y->id].name : "")
-                           : (x->key < y->key) - (x->key > y->key);
-    order = o->invert ? -order : order;
-    if (order)
-        return order;
-    return (x->id > y->id) - (x->id < y->id);
+    int order = COMPARE(y->key, x->key);
+    if (o->by_name)
+        order = by_name(o, x, y);
+    if (o->invert)
+        order = -order;
+    return EITHER(order, COMPARE(x->id, y->id));
 }
 
 static bool take_functions(struct top_view *v, const struct follow *w)
@@ -288,18 +313,22 @@ void top_rows_fold_all(struct top_view *v)
 
 static uint64_t node_weight(const struct top_view *v, const struct follow_node *n)
 {
-    uint64_t c = v->second ? n->c2_children : n->c1_children;
-    if (c)
-        return c;
-    return n->hits;
+    uint64_t counted = n->c1_children;
+    if (v->second)
+        counted = n->c2_children;
+    return EITHER(counted, n->hits);
 }
 
-static size_t index_of(const struct follow *w, const struct tree *t, uint32_t id)
+/* t->n: it has none. */
+static size_t parent_index(const struct follow *w, const struct tree *t,
+                           const struct follow_node *n)
 {
-    const struct follow_node *n = follow_node(w, id);
-    if (n)
-        return (size_t)(n - t->node);
-    return t->n;
+    const struct follow_node *parent = NULL;
+    if (n->parent != FEED_NO_PARENT)
+        parent = follow_node(w, n->parent);
+    if (!parent)
+        return t->n;
+    return (size_t)(parent - t->node);
 }
 
 struct heavy {
@@ -312,17 +341,15 @@ static int lightest_first(const void *a, const void *b, void *ctx)
     const struct heavy *h = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     uint64_t x = node_weight(h->v, &h->node[i]), y = node_weight(h->v, &h->node[k]);
-    if (x != y)
-        return (x > y) - (x < y);
-    return (i < k) - (i > k);
+    return EITHER(COMPARE(x, y), COMPARE(k, i));
 }
 
 /* Each is put in front of its siblings, the heaviest last. */
 static void link_siblings(const struct follow *w, struct tree *t, const uint32_t *order)
 {
     for (size_t k = 0; k < t->n; k++) {
-        uint32_t i = order[k], parent = t->node[i].parent;
-        uint32_t *list = &t->first[parent == FEED_NO_PARENT ? t->n : index_of(w, t, parent)];
+        uint32_t i = order[k];
+        uint32_t *list = &t->first[parent_index(w, t, &t->node[i])];
         t->next[i] = *list;
         *list = i;
     }

@@ -85,11 +85,15 @@ static void add_state(struct top_line *l, const struct follow *w)
 {
     const char *state = follow_text(w, "target", "state"), *phase = follow_text(w, "run", "phase"),
                *why = follow_text(w, "target", "why");
-    if (state)
-        top_add(l, "  %s", state);
+    if (!state) {
+        if (phase)
+            top_add(l, "  %s", phase);
+        return;
+    }
+    top_add(l, "  %s", state);
     if (phase)
-        top_add(l, "%s%s", state ? ", " : "  ", phase);
-    if (state && why && strcmp(state, "running") != 0)
+        top_add(l, ", %s", phase);
+    if (why && strcmp(state, "running") != 0)
         top_add(l, " (%.60s)", why);
 }
 
@@ -102,12 +106,12 @@ static bool add_coverage(struct top_line *l, const struct screen *s)
     follow_number(s->w, "coverage", "gaps", &gaps);
     follow_number(s->w, "coverage", "lost_is_bound", &bound);
     if (lost > 0)
-        top_add(l, "  LOST %s%.0f events, %.2f %% covered", bound > 0 ? "up to " : "", lost,
+        top_add(l, "  LOST %s%.0f events, %.2f %% covered", text_if(bound > 0, "up to "), lost,
                 ratio * 100);
     else
         top_add(l, "  none lost");
     if (gaps > 0)
-        top_add(l, ", %.0f gap%s", gaps, gaps > 1 ? "s" : "");
+        top_add(l, ", %.0f gap%s", gaps, plural_s((uint64_t)gaps));
     return lost > 0 || gaps > 0;
 }
 
@@ -115,6 +119,13 @@ static bool is_away(const struct follow *w)
 {
     const char *state = follow_text(w, "target", "state");
     return state && strcmp(state, "away") == 0;
+}
+
+static const char *target_of(const struct follow_hello *h)
+{
+    if (h && *h->target)
+        return h->target;
+    return "?";
 }
 
 /* Losses stand before the names: a narrow screen cuts the end off. */
@@ -125,7 +136,7 @@ static void put_head(struct screen *s)
     const struct top_view *v = s->v;
     char buf[TOP_NUMBER];
     double slow, seconds = (double)(v->now_ms - v->last_ms) / 1e3;
-    top_add(&l, "%s", h && *h->target ? h->target : "?");
+    top_add(&l, "%s", target_of(h));
     if (*v->status)
         top_add(&l, "  %s", v->status);
     add_state(&l, s->w);
@@ -152,19 +163,29 @@ static const char *sorted_by(const struct top_view *v)
     return top_sort_name(v->sort);
 }
 
-static void put_totals(struct screen *s)
+/* Since when the numbers are. */
+static void add_mode(struct top_line *l, const struct top_view *v)
 {
     static const char *const modes[] = { "per second", "total", "since mark" };
+    if (v->page == TOP_TREE) {
+        top_add(l, "call paths, total");
+        return;
+    }
+    top_add(l, "%s", modes[top_rows_mode(v)]);
+    if (v->mode == TOP_SINCE_MARK)
+        top_add(l, " -%.0f s", (double)(v->now_ms - v->mark_ms) / 1e3);
+}
+
+static void put_totals(struct screen *s)
+{
     struct top_line l = { .style = TOP_HEAD };
     const struct top_view *v = s->v;
     const struct follow_totals *t = follow_totals(s->w);
     size_t nf;
     char hits[TOP_NUMBER], c1[TOP_NUMBER], c2[TOP_NUMBER];
     follow_functions(s->w, &nf);
-    top_add(&l, "%s", v->page == TOP_TREE ? "call paths, total" : modes[top_rows_mode(v)]);
-    if (v->mode == TOP_SINCE_MARK && v->page != TOP_TREE)
-        top_add(&l, " -%.0f s", (double)(v->now_ms - v->mark_ms) / 1e3);
-    top_add(&l, ", by %s%s", sorted_by(v), v->invert ? " (least first)" : "");
+    add_mode(&l, v);
+    top_add(&l, ", by %s%s", sorted_by(v), text_if(v->invert, " (least first)"));
     if (*v->filter)
         top_add(&l, ", filter \"%s\"", v->filter);
     if (v->handlers)
@@ -191,12 +212,12 @@ static void find_cursor(struct top_view *v, size_t room)
             v->cursor = i;
             break;
         }
-    v->cursor = v->nrows ? MIN(v->cursor, v->nrows - 1) : 0;
+    v->cursor = MIN(v->cursor, EXCESS(v->nrows, (size_t)1));
     if (v->cursor < v->first)
         v->first = v->cursor;
     else if (v->cursor >= v->first + room)
         v->first = v->cursor - room + 1;
-    v->first = MIN(v->first, v->nrows > room ? v->nrows - room : 0);
+    v->first = MIN(v->first, EXCESS(v->nrows, room));
     v->chosen = 0;
     if (v->nrows)
         v->chosen = v->rows[v->cursor].id;
@@ -220,12 +241,15 @@ static void put_row(struct screen *s, const struct top_row *r, bool chosen)
 static void put_rows(struct screen *s, size_t room, bool cursor)
 {
     struct top_view *v = s->v;
+    size_t first = 0;
     if (v->entries)
         room = MIN(room, (size_t)v->entries);
     v->shown = room;
-    if (cursor)
+    if (cursor) {
         find_cursor(v, MAX(room, (size_t)1));
-    for (size_t i = cursor ? v->first : 0; i < v->nrows && room; i++, room--)
+        first = v->first;
+    }
+    for (size_t i = first; i < v->nrows && room; i++, room--)
         put_row(s, &v->rows[i], cursor && i == v->cursor);
 }
 
@@ -245,19 +269,48 @@ static void put_text(struct screen *s, enum top_style style, const char *text)
     put_line(s, &l);
 }
 
+static void put_entry(struct screen *s, const struct follow_entry *e)
+{
+    struct top_line l = { .style = TOP_PLAIN };
+    if (strcmp(e->kind, "gap") == 0)
+        l.style = TOP_WARN;
+    top_add(&l, "%6" PRIu64 "  %-8s %-10s %s", e->number, e->kind, e->cause, e->text);
+    if (e->times > 1)
+        top_add(&l, " (%" PRIu64 " times)", e->times);
+    put_line(s, &l);
+}
+
 static void put_log(struct screen *s, size_t room)
 {
     size_t n;
     const struct follow_entry *e = follow_log(s->w, &n);
     if (!n)
         put_text(s, TOP_PLAIN, "nothing has happened: no gaps, no stops, no marks");
-    for (size_t i = n > room ? n - room : 0; i < n; i++) {
-        struct top_line l = { .style = strcmp(e[i].kind, "gap") == 0 ? TOP_WARN : TOP_PLAIN };
-        top_add(&l, "%6" PRIu64 "  %-8s %-10s %s", e[i].number, e[i].kind, e[i].cause, e[i].text);
-        if (e[i].times > 1)
-            top_add(&l, " (%" PRIu64 " times)", e[i].times);
-        put_line(s, &l);
+    for (size_t i = EXCESS(n, room); i < n; i++)
+        put_entry(s, &e[i]);
+}
+
+static const struct follow_node *caller_of(const struct follow *w, const struct follow_node *n)
+{
+    if (n->parent == FEED_NO_PARENT)
+        return NULL;
+    return follow_node(w, n->parent);
+}
+
+/* The function at the other end of a call, if the one that is looked at is at this end: what called
+ * it, or what it called. */
+static bool relative_of(const struct screen *s, const struct follow_node *called, bool callers,
+                        uint32_t *function)
+{
+    const struct follow_node *caller = caller_of(s->w, called);
+    if (!caller)
+        return false;
+    if (callers) {
+        *function = caller->function;
+        return called->function == s->v->one;
     }
+    *function = called->function;
+    return caller->function == s->v->one;
 }
 
 static void put_relatives(struct screen *s, bool callers, size_t room)
@@ -266,19 +319,17 @@ static void put_relatives(struct screen *s, bool callers, size_t room)
     const struct follow_node *node = follow_nodes(s->w, &n);
     const struct follow_function *f = follow_functions(s->w, &nf);
     char c1[TOP_NUMBER], hits[TOP_NUMBER];
-    put_text(s, TOP_TITLE,
-             callers ? "called by (shown paths)   C1+ch    hits"
-                     : "calls (shown paths)       C1+ch    hits");
+    const char *title = "calls (shown paths)       C1+ch    hits";
+    if (callers)
+        title = "called by (shown paths)   C1+ch    hits";
+    put_text(s, TOP_TITLE, title);
     for (size_t i = 0; i < n && room > 1; i++) {
-        const struct follow_node *up =
-            node[i].parent == FEED_NO_PARENT ? NULL : follow_node(s->w, node[i].parent);
-        const struct follow_node *mine = callers ? &node[i] : up, *other = callers ? up : &node[i];
+        uint32_t other;
         struct top_line l = { .style = TOP_PLAIN };
-        if (!mine || !other || mine->function != s->v->one || other->function >= nf)
+        if (!relative_of(s, &node[i], callers, &other) || other >= nf)
             continue;
         top_add(&l, "%25s %7s %7s  %s", "", top_number(node[i].c1_children, c1),
-                top_number_if(!s->v->no_hits, node[i].hits, hits),
-                top_name_of(&f[other->function]));
+                top_number_if(!s->v->no_hits, node[i].hits, hits), top_name_of(&f[other]));
         put_line(s, &l);
         room--;
     }
@@ -335,9 +386,11 @@ static void put_columns(struct screen *s)
     const struct top_view *v = s->v;
     put_text(s, TOP_TITLE, "columns: Space shows or hides one, Esc goes back");
     for (unsigned i = 0; top_column_name(i); i++) {
-        struct top_line l = { .style = i == v->column ? TOP_CHOSEN : TOP_PLAIN };
+        struct top_line l = { .style = TOP_PLAIN };
         bool shown = !(v->hidden >> i & 1), fits = s->size->columns >= top_column_least(i);
-        top_add(&l, "[%c] %-8s %s", shown ? 'x' : ' ', top_column_name(i), top_column_help(i));
+        if (i == v->column)
+            l.style = TOP_CHOSEN;
+        top_add(&l, "[%s] %-8s %s", shown ? "x" : " ", top_column_name(i), top_column_help(i));
         if (shown && !fits)
             top_add(&l, " (from a width of %u)", top_column_least(i));
         put_line(s, &l);
