@@ -200,9 +200,10 @@ static const struct source_text *source_of(const struct shown *s, const char *na
     struct annotate_file *f = &all->file[all->n++];
     *f = (struct annotate_file){ .name = name };
     const char *moved = moved_name(s->a, name),
-               *compiled = symbols_directory(s->a->symbols, profile_place(s->is));
-    source_text_read(text_or(moved, name), moved ? s->a->source_new : compiled, s->a->code.elf,
-                     &f->text);
+               *folder = symbols_directory(s->a->symbols, profile_place(s->is));
+    if (moved)
+        folder = s->a->source_new;
+    source_text_read(text_or(moved, name), folder, s->a->code.elf, &f->text);
     if (f->text.note && s->a->note)
         s->a->note(s->a->note_ctx, name, f->text.note);
     return &f->text;
@@ -290,8 +291,10 @@ static int by_line(const void *a, const void *b)
 
 static void put_number(const struct text_sink *out, bool known, uint64_t value)
 {
-    char text[16];
-    sink_printf(out, " %7s", known ? report_number(value, text, sizeof text) : "");
+    char text[16] = "";
+    if (known)
+        report_number(value, text, sizeof text);
+    sink_printf(out, " %7s", text);
 }
 
 static char point_letter(const struct measured *m)
@@ -335,11 +338,14 @@ static void put_head(const struct shown *s, const struct text_sink *out)
     const struct profile_function *f = s->is;
     const struct annotate *a = s->a;
     char hits[16], c1[16], with[16];
+    const char *unit = "hits";
+    if (is_sampled(a))
+        unit = "samples";
     sink_printf(out, "%s%s", text_if(f->doubtful, "? "), profile_shown_name(f));
     if (f->file)
         sink_printf(out, "  %s:%d", f->file, f->line);
     sink_printf(out, "\n0x%08" PRIx64 " to 0x%08" PRIx64 ", %s %s", f->low, f->high,
-                report_number(f->hits, hits, sizeof hits), is_sampled(a) ? "samples" : "hits");
+                report_number(f->hits, hits, sizeof hits), unit);
     if (!is_sampled(a))
         sink_printf(out, ", C1 %s, with all it called %s", report_number(f->c1, c1, sizeof c1),
                     report_number(f->c1_children, with, sizeof with));
@@ -354,26 +360,28 @@ static void put_head(const struct shown *s, const struct text_sink *out)
 
 static void put_insn(const struct shown *s, const struct measured *r, const struct text_sink *out)
 {
-    char to[160] = "", text[128];
+    const struct insn *insn = &r->row.insn;
+    char to[160], text[128];
     put_measured(s, r, out);
-    if (r->row.insn.has_target)
-        symbols_describe(s->a->symbols, r->row.insn.target, to, sizeof to);
-    insn_columns(&r->row.insn, text, sizeof text);
-    sink_printf(out, *to ? "  %08" PRIx64 "  %s  ! %s\n" : "  %08" PRIx64 "  %s\n", r->row.address,
-                text, to);
+    sink_printf(out, "  %08" PRIx64 "  %s", r->row.address, insn_columns(insn, text, sizeof text));
+    if (insn->has_target)
+        sink_printf(out, "  ! %s", symbols_describe(s->a->symbols, insn->target, to, sizeof to));
+    sink_printf(out, "\n");
 }
 
 /* at: one of its instructions. */
 static void put_line(struct shown *s, const struct listing_row *at, const struct text_sink *out)
 {
     char text[400];
-    const char *slash = strrchr(at->file, '/');
+    const char *name = at->file, *slash = strrchr(name, '/');
     bool own = s->is->file && strcmp(s->is->file, at->file) == 0;
+    if (slash)
+        name = slash + 1;
     line_text(s, at->file, at->line, text, sizeof text);
     if (own)
         sink_printf(out, "%4d  %s\n", at->line, text);
     else /* inlined from there */
-        sink_printf(out, "%s:%d  %s\n", slash ? slash + 1 : at->file, at->line, text);
+        sink_printf(out, "%s:%d  %s\n", name, at->line, text);
 }
 
 static void put_lines(struct shown *s, const struct text_sink *out, const struct measured **order)
@@ -499,21 +507,23 @@ static void write_measured(const struct shown *s, const struct measured *m, stru
     }
     if (m->untraced)
         json_member_bool(j, "untraced", true);
-    if (m->starts || m->stops)
-        json_member_string(j, "point", m->starts ? "start" : "stop");
+    if (m->starts)
+        json_member_string(j, "point", "start");
+    else if (m->stops)
+        json_member_string(j, "point", "stop");
 }
 
 static void write_insn(struct shown *s, const struct measured *r, struct json_writer *j)
 {
-    char to[160], text[400];
+    char place[160], text[400];
+    const char *to = NULL;
     const struct listing_row *is = &r->row;
+    if (is->insn.has_target)
+        to = symbols_describe(s->a->symbols, is->insn.target, place, sizeof place);
     json_write_object(j, true);
     json_member_uint(j, "address", is->address);
     json_member_string(j, "text", is->insn.text);
-    json_member_string(j, "to",
-                       is->insn.has_target
-                           ? symbols_describe(s->a->symbols, is->insn.target, to, sizeof to)
-                           : NULL);
+    json_member_string(j, "to", to);
     json_member_string(j, "file", is->file);
     json_member_uint_if(j, "line", is->file != NULL && is->line > 0, (uint64_t)is->line);
     if (is->file && s->a->way != ANNOTATE_ASM) {

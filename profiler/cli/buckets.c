@@ -62,16 +62,20 @@ static int take_size(const char *name, const char *value, uint64_t *out, struct 
 {
     unsigned long n;
     int ret = opt_count(name, value, 1, MAX_SIZE, &n, err);
-    *out = ret < 0 ? *out : n;
-    return ret;
+    if (ret < 0)
+        return ret;
+    *out = n;
+    return 0;
 }
 
 static int take_bucket_bytes(struct profil_request *r, const char *value, struct err *err)
 {
     int which;
     int ret = opt_word("bucket-bytes", value, "2 4", &which, err);
-    r->bucket_bytes = ret < 0 ? r->bucket_bytes : 2u << which;
-    return ret;
+    if (ret < 0)
+        return ret;
+    r->bucket_bytes = 2u << which;
+    return 0;
 }
 
 static int take_sizing(struct buckets *b, const char *name, const char *value, struct err *err)
@@ -122,14 +126,18 @@ int buckets_resolve(struct buckets *b, const struct symbols *s, const struct pro
                     struct err *err)
 {
     uint64_t low = 0, high = 0;
-    *out = b->said ? &b->request : NULL;
+    *out = NULL;
+    if (b->said)
+        *out = &b->request;
     if (!b->range)
         return 0;
     int ret = parse_range(b->range, s, &low, &high, err);
     if (ret < 0)
         return ret;
     b->request.has_range = true;
-    b->request.low = s ? symbols_own_address(s, low) : low;
+    b->request.low = low;
+    if (s)
+        b->request.low = symbols_own_address(s, low);
     b->request.high = b->request.low + (high - low);
     if (high <= low)
         ret = err_set(err, ERR_USAGE, "LOW..HIGH: the first address, and one past the last",

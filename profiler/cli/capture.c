@@ -67,6 +67,16 @@ static int add_block(struct capture *c, const struct event *e)
     return blocks_add(&c->blocks, e);
 }
 
+/* An event that is a sum. */
+static int add_sum(struct capture *c, const struct event *e)
+{
+    switch (e->kind) {
+    case EVENT_RATE: return rates_add(&c->rates, e); /* the last set is the best, for all passes */
+    case EVENT_UNTRACED: return untraced_add(&c->untraced, e);
+    default: return add_block(c, e); /* so far; the sums of the last pass come before its end */
+    }
+}
+
 /* The call tree clears itself when it meets the event. */
 static bool clear_counts(struct capture *c, const struct event *e, struct event *out)
 {
@@ -153,7 +163,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
                          &(struct recording_end){ .events = c->seen - n - c->recorded_from }, NULL);
         c->recording = NULL;
     }
-    int counted = 0;
+    int counted = 0; /* what failed first; sums that come behind it are left alone */
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         sampling_feed(&c->sampling, &events[i]);
@@ -161,21 +171,19 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
             continue;
         switch (events[i].kind) {
         case EVENT_BLOCK:
-        case EVENT_BRANCH: /* sums so far; the sums of the last pass come before its end */
-            counted = counted < 0 ? counted : add_block(c, &events[i]);
-            break;
-        case EVENT_RATE: /* the last set is the best, for all passes */
-            counted = counted < 0 ? counted : rates_add(&c->rates, &events[i]);
-            break;
+        case EVENT_BRANCH:
+        case EVENT_RATE:
         case EVENT_UNTRACED:
-            counted = counted < 0 ? counted : untraced_add(&c->untraced, &events[i]);
+            if (counted >= 0)
+                counted = add_sum(c, &events[i]);
             break;
         case EVENT_LINE:
             if (c->line)
                 c->line(c->line_ctx, events[i].line_bytes);
             break;
         case EVENT_TASK:
-            counted = counted < 0 ? counted : task_names_add(&c->tasks, &events[i]);
+            if (counted >= 0)
+                counted = task_names_add(&c->tasks, &events[i]);
             kept += filter_event(&c->filter, &events[i], &events[kept]);
             break;
         case EVENT_CLEAR: kept += clear_counts(c, &events[i], &events[kept]); break;
@@ -236,12 +244,14 @@ int capture_next_recording(struct capture *c, const struct recording_end *end,
 static int take_watched(const struct capture *c, struct profile *p, struct err *err)
 {
     const struct part *part = NULL;
+    uint64_t (*canonical)(uint64_t) = NULL;
     if (c->symbols)
         part = part_of_machine(symbols_machine(c->symbols));
+    if (part)
+        canonical = part->ops()->canonical;
     if (!c->watched || p->type == PROFILE_STATISTICAL)
         return 0;
-    return watched_take(c->watched, c->tree, c->symbols, part ? part->ops()->canonical : NULL, p,
-                        err);
+    return watched_take(c->watched, c->tree, c->symbols, canonical, p, err);
 }
 
 static int take_points(const struct capture *c, struct profile *p, struct err *err)
@@ -339,9 +349,11 @@ static int build_now(void *ctx, struct profile **out, struct err *err)
 int capture_snapshot(const struct capture *c, const struct profile_info *info, bool marked,
                      const struct snapshot **out, struct err *err)
 {
-    bool with = marked || !c->marks;
-    return snapshots_take(with ? c->snapshots : c->unmarked, build_now,
-                          &(struct capture_now){ c, info, with }, out, err);
+    struct capture_now now = { c, info, .marked = true };
+    if (marked || !c->marks)
+        return snapshots_take(c->snapshots, build_now, &now, out, err);
+    now.marked = false;
+    return snapshots_take(c->unmarked, build_now, &now, out, err);
 }
 
 void capture_close(struct capture *c)

@@ -131,8 +131,10 @@ struct where {
 
 static bool is_end_of(const char *name, const char *end)
 {
-    size_t n = name ? strlen(name) : 0, m = strlen(end);
-    return n >= m && strcmp(name + n - m, end) == 0 && (n == m || name[n - m - 1] == '/');
+    const size_t n = strlen(text_or(name, "")), m = strlen(end);
+    if (!name || n < m || strcmp(name + n - m, end) != 0)
+        return false;
+    return n == m || name[n - m - 1] == '/';
 }
 
 /* By probeprof.marks: the program has no such name. */
@@ -174,16 +176,14 @@ static int parse_where(const struct annotating *a, const char *text, struct wher
             return 0;
         }
     int ret = symbols_parse(a->symbols, text, &out->low, err);
-    long f = ret < 0 ? -1 : symbols_find(a->symbols, out->low);
-    if (ret == 0 && f < 0)
-        return err_set(err, ERR_NOT_FOUND, "name a function, or an address within one",
-                       "%s: no function is there", text);
-    if (ret == 0) {
-        out->low = symbols_function(a->symbols, (size_t)f)->low;
-        out->high = symbols_function(a->symbols, (size_t)f)->high;
-    }
     if (ret < 0)
         return ret;
+    long f = symbols_find(a->symbols, out->low);
+    if (f < 0)
+        return err_set(err, ERR_NOT_FOUND, "name a function, or an address within one",
+                       "%s: no function is there", text);
+    out->low = symbols_function(a->symbols, (size_t)f)->low;
+    out->high = symbols_function(a->symbols, (size_t)f)->high;
     return 0;
 }
 
@@ -196,7 +196,9 @@ static bool is_wanted(const struct annotating *a, const struct where *w, size_t 
         return is_end_of(f->file, w->file);
     if (w->all)
         return f->hits > 0;
-    uint64_t low = w->low == symbols_plain(a->symbols, w->low) ? f->low : profile_place(f);
+    uint64_t low = profile_place(f);
+    if (w->low == symbols_plain(a->symbols, w->low)) /* of no overlay */
+        low = f->low;
     return low >= w->low && low < w->high;
 }
 
@@ -262,10 +264,12 @@ static int show_json(struct annotating *a, struct err *err)
     struct text_sink out = file_sink(a->cli->out);
     struct json_writer j = { .out = &out };
     int ret = 0;
+    const char *type = "trace";
+    if (a->profile->type == PROFILE_STATISTICAL)
+        type = "statistical";
     json_write_object(&j, false);
     json_member_string(&j, "schema", "probeprof.annotate/1");
-    json_member_string(&j, "type",
-                       a->profile->type == PROFILE_STATISTICAL ? "statistical" : "trace");
+    json_member_string(&j, "type", type);
     json_write_key(&j, "functions");
     json_write_array(&j, false);
     for (size_t i = 0; ret == 0 && i < a->nchosen; i++)
@@ -317,8 +321,10 @@ static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
         ret = report_marks_names(cli, a.elf, a.marks, a.profile, a.symbols, err);
     if (ret == 0)
         ret = choose_functions(&a, err);
-    if (ret == 0)
-        ret = a.json ? show_json(&a, err) : show_text(&a, err);
+    if (ret == 0 && a.json)
+        ret = show_json(&a, err);
+    else if (ret == 0)
+        ret = show_text(&a, err);
     free(a.chosen);
     annotate_sources_fini(&a.sources);
     profile_free(a.profile);

@@ -49,7 +49,9 @@ static void whole_function(struct disasm *d)
 {
     enum { SOME_BYTES = 32 };
     long f = symbols_find(d->syms, d->low);
-    d->high = f >= 0 ? symbols_function(d->syms, (size_t)f)->high : d->low + SOME_BYTES;
+    d->high = d->low + SOME_BYTES;
+    if (f >= 0)
+        d->high = symbols_function(d->syms, (size_t)f)->high;
 }
 
 /* "LOW:HIGH", where neither is a file's name. */
@@ -94,8 +96,28 @@ static bool literal_text(const struct image_section *s, const struct insn *i, bo
     uint64_t off = i->data - s->addr;
     if (!i->has_data || !i->data_bytes || i->data < s->addr || off + i->data_bytes > s->size)
         return false;
-    *value = i->data_bytes == 2 ? get16(s->data + off, big) : get32(s->data + off, big);
+    if (i->data_bytes == 2)
+        *value = get16(s->data + off, big);
+    else
+        *value = get32(s->data + off, big);
     return true;
+}
+
+static bool has_symbol(const struct disasm *d, uint64_t address)
+{
+    return symbols_find(d->syms, address) >= 0;
+}
+
+static void value_remark(const struct disasm *d, const struct insn *i, uint64_t value, char *buf,
+                         size_t cap)
+{
+    char where[160];
+    const int digits = (int)(2 * i->data_bytes);
+    if (has_symbol(d, value))
+        snprintf(buf, cap, "0x%0*" PRIx64 " %s", digits, value,
+                 symbols_describe(d->syms, value, where, sizeof where));
+    else
+        snprintf(buf, cap, "0x%0*" PRIx64, digits, value);
 }
 
 /* Behind the instruction: where it leads, or what it reads. */
@@ -108,11 +130,7 @@ static void remark_of(const struct disasm *d, const struct image_section *s, con
     if (i->has_target)
         snprintf(buf, cap, "%s", symbols_describe(d->syms, i->target, where, sizeof where));
     else if (literal_text(s, i, symbols_image(d->syms)->big_endian, &value))
-        snprintf(buf, cap, "0x%0*" PRIx64 "%s%s", (int)(2 * i->data_bytes), value,
-                 symbols_find(d->syms, value) >= 0 ? " " : "",
-                 symbols_find(d->syms, value) >= 0
-                     ? symbols_describe(d->syms, value, where, sizeof where)
-                     : "");
+        value_remark(d, i, value, buf, cap);
     else if (i->has_data)
         snprintf(buf, cap, "0x%08" PRIx64, i->data);
 }
@@ -125,8 +143,11 @@ static void line_text(struct disasm *d, uint64_t pc, const char *bytes, const st
     if (f >= 0 && symbols_function(d->syms, (size_t)f)->low == pc)
         text_print(d->out, "%s%08" PRIx64 " <%s>:\n", text_if(d->shown, "\n"), pc,
                    symbols_describe(d->syms, pc, name, sizeof name));
-    text_print(d->out, *rem ? "%08" PRIx64 "  %-10s  %-28s ! %s\n" : "%08" PRIx64 "  %-10s  %s\n",
-               pc, bytes, insn_columns(i, text, sizeof text), rem);
+    insn_columns(i, text, sizeof text);
+    if (*rem)
+        text_print(d->out, "%08" PRIx64 "  %-10s  %-28s ! %s\n", pc, bytes, text, rem);
+    else
+        text_print(d->out, "%08" PRIx64 "  %-10s  %s\n", pc, bytes, text);
 }
 
 static void line_json(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i,
@@ -138,11 +159,12 @@ static void line_json(struct disasm *d, uint64_t pc, const char *bytes, const st
                                          "none" };
     struct json_writer *j = &d->writer;
     char where[160];
+    const char *symbol = NULL;
+    if (has_symbol(d, pc))
+        symbol = symbols_describe(d->syms, pc, where, sizeof where);
     json_write_object(j, true);
     json_member_uint(j, "address", pc);
-    json_member_string(
-        j, "symbol",
-        symbols_find(d->syms, pc) >= 0 ? symbols_describe(d->syms, pc, where, sizeof where) : NULL);
+    json_member_string(j, "symbol", symbol);
     json_member_string(j, "bytes", bytes);
     json_member_string(j, "text", i->text);
     json_member_string(j, "flow", flows[i->flow]);

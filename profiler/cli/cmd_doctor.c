@@ -57,8 +57,12 @@ static void print_text(const struct doctor_report *r, FILE *out)
         if (s->state == DOCTOR_NOT_REACHED || (s->state == DOCTOR_SKIPPED && !*s->detail))
             continue;
         snprintf(head, sizeof head, "%-6s %-9s ", words[s->state], s->name);
-        fold(out, head, s->state == DOCTOR_WRONG ? s->problem.what : s->detail);
-        if (s->state == DOCTOR_WRONG && *s->problem.hint) {
+        if (s->state != DOCTOR_WRONG) {
+            fold(out, head, s->detail);
+            continue;
+        }
+        fold(out, head, s->problem.what);
+        if (*s->problem.hint) {
             snprintf(text, sizeof text, "do this: %s", s->problem.hint);
             fold(out, "                 ", text);
         }
@@ -151,12 +155,13 @@ static int look_at_board(struct cli *cli, const struct settings *set, struct lis
                          struct err *err)
 {
     struct doctor_report report;
-    const struct doctor_watch watch = { show_step, cli->err_out };
-    const struct log log = { .enabled = l->file ? (1u << LOG_NSUBJECTS) - 1 : set->log,
-                             .write = hear_step,
-                             .ctx = l };
-    bool watched = !set->log && view_columns(cli->err_out) > 0,
-         well = doctor(cli, set, watched ? &watch : NULL, &log, &report);
+    const struct doctor_watch watch = { show_step, cli->err_out }, *watched = NULL;
+    struct log log = { .enabled = set->log, .write = hear_step, .ctx = l };
+    if (l->file) /* a report has all of it */
+        log.enabled = (1u << LOG_NSUBJECTS) - 1;
+    if (!set->log && view_columns(cli->err_out) > 0)
+        watched = &watch;
+    bool well = doctor(cli, set, watched, &log, &report);
     if (watched)
         show_step(cli->err_out, "");
     if (set->json)
@@ -222,11 +227,12 @@ static int run_doctor(struct cli *cli, int argc, char **argv, struct err *err)
         ret = check_report(&set, err);
     if (ret < 0)
         return ret;
-    struct listener l = { .cli = cli,
-                          .shown = set.log,
-                          .file = *set.report ? doctor_file_new() : NULL };
-    if (*set.report && !l.file)
-        return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    struct listener l = { .cli = cli, .shown = set.log };
+    if (*set.report) {
+        l.file = doctor_file_new();
+        if (!l.file)
+            return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    }
     ret = look_at_board(cli, &set, &l, err);
     doctor_file_free(l.file);
     return ret;

@@ -175,7 +175,9 @@ static int check_program(const struct optimizing *z, struct err *err)
         long at = symbols_find(z->symbols, profile_place(f));
         if (!*f->linkage || f->high <= f->low)
             continue;
-        const struct symbol_function *s = at < 0 ? NULL : symbols_function(z->symbols, (size_t)at);
+        const struct symbol_function *s = NULL;
+        if (at >= 0)
+            s = symbols_function(z->symbols, (size_t)at);
         if (!s || s->low != symbols_own_address(z->symbols, profile_place(f)) ||
             strcmp(s->linkage, f->linkage) != 0)
             return err_set(err, ERR_FORMAT, "give the ELF that was profiled",

@@ -143,7 +143,7 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_CALLEES:
         if (r->calls[id - OPT_CALLERS])
             return err_set(err, ERR_USAGE, "one function at a time", "--%s is given twice",
-                           id == OPT_CALLERS ? "callers" : "callees");
+                           option_name(id));
         r->calls[id - OPT_CALLERS] = value;
         return 0;
     case OPT_FUNCTION: return compile_pattern(r, value, err);
@@ -249,14 +249,18 @@ static int refuse_useless(const struct report *r, struct err *err)
 static int check_show(const struct report *r, const struct report_options *o, struct err *err)
 {
     const struct report_options by_tag = { .show = o->show };
-    bool tagged = o->show == REPORT_SHOW_TAGGED;
     for (size_t i = 0; i < r->p->nfunctions; i++)
         if (report_wants(&by_tag, &r->p->functions[i]))
             return 0;
-    if (o->show == REPORT_SHOW_ALL)
-        return 0;
-    return err_set(err, ERR_NOT_FOUND, tagged ? "tag some: --tag NAME" : "leave --show out",
-                   "--show: %s function of this profile is tagged", tagged ? "no" : "every");
+    switch (o->show) {
+    case REPORT_SHOW_TAGGED:
+        return err_set(err, ERR_NOT_FOUND, "tag some: --tag NAME",
+                       "--show: no function of this profile is tagged");
+    case REPORT_SHOW_UNTAGGED:
+        return err_set(err, ERR_NOT_FOUND, "leave --show out",
+                       "--show: every function of this profile is tagged");
+    default: return 0;
+    }
 }
 
 static int check_matches(const struct report *r, const struct report_options *o, struct err *err)
@@ -311,8 +315,10 @@ static int check_all(const struct report *r, const struct report_options *o, str
 static int check_known(const struct report *r, const struct report_options *o, struct err *err)
 {
     const char *what = NULL;
-    what = r->set.origin[SET_HITS] ? "--hits" : what;
-    what = o->sort == REPORT_SORT_HITS ? "--sort hits" : what;
+    if (o->sort == REPORT_SORT_HITS)
+        what = "--sort hits";
+    else if (r->set.origin[SET_HITS])
+        what = "--hits";
     if (what && !profile_knows(r->p, PROFILE_HITS))
         return err_set(err, ERR_USAGE, "leave it out",
                        "%s: how often functions were called is not known in this file", what);
@@ -327,29 +333,56 @@ static int check_known(const struct report *r, const struct report_options *o, s
 /* Samples beside a trace are columns of the table of functions, and members of JSON's. */
 static int check_sampled(const struct report *r, struct err *err)
 {
-    const char *useless = NULL;
-    useless = r->set.tree ? "--tree" : useless;
-    useless = shows_calls(r) ? "--callers and --callees" : useless;
-    useless = r->prof ? "--prof" : useless;
-    useless = r->gprof ? "--gprof" : useless;
-    if (!r->p->sampled.total || !useless)
+    const struct {
+        bool given;
+        const char *name;
+    } useless[] = {
+        { r->gprof, "--gprof" },
+        { r->prof, "--prof" },
+        { shows_calls(r), "--callers and --callees" },
+        { r->set.tree, "--tree" },
+    };
+    if (!r->p->sampled.total)
         return 0;
-    return err_set(err, ERR_USAGE, "leave the samples, or the option, out",
-                   "samples beside a trace are of functions: %s has no use for them", useless);
+    for (size_t i = 0; i < ARRAY_LEN(useless); i++)
+        if (useless[i].given)
+            return err_set(err, ERR_USAGE, "leave the samples, or the option, out",
+                           "samples beside a trace are of functions: %s has no use for them",
+                           useless[i].name);
+    return 0;
+}
+
+static int show_prof_json(const struct report *r, const struct text_sink *sink, struct err *err)
+{
+    if (r->prof)
+        return report_prof_json(r->p, sink, err);
+    return report_gprof_json(r->p, sink, err);
 }
 
 /* As prof and gprof show theirs. */
 static int show_prof(const struct report *r, const struct report_options *o, struct err *err)
 {
     struct text_sink sink = file_sink(r->cli->out);
+    int ret;
     if (r->set.json)
-        return r->prof ? report_prof_json(r->p, &sink, err) : report_gprof_json(r->p, &sink, err);
-    int ret = r->prof ? report_prof(r->p, o, &sink, err) : report_gprof(r->p, o, &sink, err);
+        return show_prof_json(r, &sink, err);
+    if (r->prof)
+        ret = report_prof(r->p, o, &sink, err);
+    else
+        ret = report_gprof(r->p, o, &sink, err);
     if (ret == 0) {
         sink_printf(&sink, "\n");
         report_summary(r->p, o, &sink);
     }
     return ret;
+}
+
+/* NULL: --function is not there. */
+static const regex_t *function_pattern(const struct report *r)
+{
+    if (r->matching)
+        return &r->function;
+    return NULL;
 }
 
 static int show_report(struct report *r, struct err *err)
@@ -359,9 +392,7 @@ static int show_report(struct report *r, struct err *err)
     o.limit = r->limit;
     if (shows_calls(r) && !r->set.origin[SET_SORT])
         o.sort = REPORT_SORT_C1_CHILDREN;
-    o.function = NULL;
-    if (r->matching)
-        o.function = &r->function;
+    o.function = function_pattern(r);
     o.columns = r->columns;
     o.hot = r->hot;
     o.failures = &r->failures;
@@ -404,7 +435,7 @@ static int check_live(const struct report *r, struct err *err)
 static int show_live(struct report *r, size_t n, struct err *err)
 {
     struct text_sink sink = file_sink(r->cli->out);
-    struct report_options o = { .limit = r->limit, .function = r->matching ? &r->function : NULL };
+    struct report_options o = { .limit = r->limit, .function = function_pattern(r) };
     int ret = input_profile_watched(r->cli, r->path, n, r->set.elf, &r->p, &r->syms, err);
     if (ret == 0)
         ret = check_live(r, err);
@@ -437,7 +468,7 @@ static int fail_if_any(const struct report *r, struct err *err)
 /* The page has every view, and asks which of them itself. */
 static int save_page(struct report *r, size_t n, struct err *err)
 {
-    const char *elf = *r->set.elf ? r->set.elf : NULL;
+    const char *elf = text_given(r->set.elf);
     if (r->other)
         return err_set(err, ERR_USAGE, "leave one of them out", "--html has no use for --%s",
                        r->other);

@@ -78,9 +78,10 @@ static void words_of(const struct completion *c, const struct opt *o, char *word
     };
     const struct setting_row *row = setting_named(name);
     bool of_order = o->arg && !strcmp(o->arg, "ORDER"); /* of optimize; else of decode */
-    if (!strcmp(name, "format"))
-        strcpy(words, of_order ? "ld ld-insert ld-order lld gold lor"
-                               : "lines pdo-bytes dbgtb edges vcd sr raw");
+    if (!strcmp(name, "format") && of_order)
+        strcpy(words, "ld ld-insert ld-order lld gold lor");
+    else if (!strcmp(name, "format"))
+        strcpy(words, "lines pdo-bytes dbgtb edges vcd sr raw");
     if (!strcmp(name, "algorithm"))
         strcpy(words, "cpho ph c3");
     if (!strcmp(name, "value")) /* of convert */
@@ -110,13 +111,21 @@ enum completion_kind completion_value(const struct completion *c, const struct o
     return COMPLETION_FREE;
 }
 
+/* Whether an option, or what stands for them, is next in a command's usage. */
+static bool is_option_usage(const char *text)
+{
+    static const char all[] = "[OPTIONS]";
+    if (*text == '[')
+        return text[1] == '-' || !strncmp(text, all, strlen(all));
+    return *text == '-';
+}
+
 enum completion_kind completion_argument(const struct completion *c, const struct command *k,
                                          char *words)
 {
     const char *text = strchr(k->usage, ' ');
     *words = 0;
-    while (text && (text[1] == '[' ? !strncmp(text, " [-", 3) || !strncmp(text, " [OPTIONS]", 10)
-                                   : text[1] == '-'))
+    while (text && is_option_usage(text + 1))
         text = strchr(text + 1, ' ');
     if (!text)
         return COMPLETION_NONE;
@@ -154,8 +163,9 @@ int completion_print(const struct completion *c, const char *shell, struct err *
             shells[i].print(c);
             return 0;
         }
+    if (!*shell)
+        return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish",
+                       "completion needs the name of a shell");
     return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish",
-                   *shell ? "completion: no words for the shell '%s'"
-                          : "completion needs the name of a shell",
-                   shell);
+                   "completion: no words for the shell '%s'", shell);
 }

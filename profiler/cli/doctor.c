@@ -56,13 +56,15 @@ static bool is_serial(const struct doctor *d)
 
 static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
-    bool asked = d->set->origin[SET_PRIVATE] != ORIGIN_NONE;
-    d->private_allowed = asked ? d->set->allow_private : !strncmp(d->report->probe, "sim:", 4);
+    bool simulated = !strncmp(d->report->probe, "sim:", 4);
+    d->private_allowed = simulated;
+    if (d->set->origin[SET_PRIVATE] != ORIGIN_NONE)
+        d->private_allowed = d->set->allow_private;
     struct part_options opt = { .allow_private = d->private_allowed,
                                 .bdc_fast = d->set->bdc_fast,
                                 .found_hz = d->found_hz,
                                 .big_endian = big_endian(d->set) };
-    if (!*d->set->target && strncmp(d->report->probe, "sim:", 4)) {
+    if (!*d->set->target && !simulated) {
         snprintf(detail, cap, "not looked at: --target says which it is (probeprof list)");
         return 1;
     }
@@ -142,9 +144,10 @@ static int watch_pins(struct probe *p, char *detail, size_t cap, struct err *err
     const struct pdo_ops *o = p->driver->pdo;
     pdo_edge *edge = malloc(MOST * sizeof *edge);
     uint64_t tick_hz, lost, edges = 0;
-    int ret = edge ? o->start(p, &tick_hz, err)
-                   : err_set(err, ERR_NOMEM, "close other programs", "out of memory"),
-        n = 1;
+    int ret, n = 1;
+    if (!edge)
+        return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    ret = o->start(p, &tick_hz, err);
     if (ret == 0 && o->catch_up)
         ret = o->catch_up(p, err);
     for (; ret == 0 && n > 0 && edges < 100 * MOST; edges += (uint64_t)MAX(n, 0))
@@ -160,10 +163,11 @@ static int watch_pins(struct probe *p, char *detail, size_t cap, struct err *err
     size_t at = (size_t)snprintf(detail, cap, "%s: ", p->name);
     if (hz && at < cap)
         at += (size_t)snprintf(detail + at, cap - at, "%.4g MHz samples; ", (double)hz / 1e6);
+    const char *words = "PDO and PDOCLK stand still, as they do until a profile is armed";
+    if (edges > 1)
+        words = "PDO and PDOCLK move";
     if (at < cap)
-        snprintf(detail + at, cap - at,
-                 edges > 1 ? "PDO and PDOCLK move"
-                           : "PDO and PDOCLK stand still, as they do until a profile is armed");
+        snprintf(detail + at, cap - at, "%s", words);
     return ret;
 }
 
@@ -176,9 +180,11 @@ static int look_pdo(struct doctor *d, char *detail, size_t cap, struct err *err)
     int ret = probe_open(d->set->pdo, &cfg, &p, err);
     if (ret < 0)
         return err_prefix(err, ret, "--pdo");
-    ret = p->driver->pdo ? watch_pins(p, detail, cap, err)
-                         : err_set(err, ERR_USAGE, "--pdo sigrok:DRIVER,... or file:PATH,...",
-                                   "--pdo %s: it cannot capture PDO and PDOCLK", p->name);
+    if (p->driver->pdo)
+        ret = watch_pins(p, detail, cap, err);
+    else
+        ret = err_set(err, ERR_USAGE, "--pdo sigrok:DRIVER,... or file:PATH,...",
+                      "--pdo %s: it cannot capture PDO and PDOCLK", p->name);
     probe_close(p);
     return ret;
 }
@@ -203,9 +209,12 @@ _Static_assert(ARRAY_LEN(steps) == DOCTOR_STEPS, "a step without a place in the 
 static void blame_earlier(struct doctor *d, const struct doctor_step *failed)
 {
     enum { POWER = 3, PINS = 4 };
-    struct doctor_step *cause = &d->report->step[d->unpowered ? POWER : PINS];
-    if ((!d->unpowered && d->pin.code == ERR_OK) || failed <= cause ||
-        failed->problem.code == ERR_USB)
+    struct doctor_step *cause = &d->report->step[PINS];
+    if (d->unpowered)
+        cause = &d->report->step[POWER];
+    else if (d->pin.code == ERR_OK)
+        return;
+    if (failed <= cause || failed->problem.code == ERR_USB)
         return;
     cause->state = DOCTOR_WRONG;
     cause->problem = d->pin;

@@ -158,17 +158,27 @@ static int by_length(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* The folder that a file is in. */
+static void add_folder(struct private *p, const char *file)
+{
+    char path[PATH_MAX];
+    if (!*file || !realpath(file, path))
+        return;
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        return;
+    *slash = 0;
+    add_private(p, path);
+}
+
 static void find_private(struct private *p, const struct settings *set)
 {
     char path[PATH_MAX], host[256] = "";
     const struct passwd *pw = getpwuid(getuid());
     add_private(p, getcwd(path, sizeof path));
     add_private(p, getenv("HOME"));
-    for (int i = 0; i < 2; i++) {
-        const char *file = i ? set->conf_path : set->elf, *slash;
-        if (*file && realpath(file, path) && (slash = strrchr(path, '/')))
-            path[slash - path] = 0, add_private(p, path);
-    }
+    add_folder(p, set->elf);
+    add_folder(p, set->conf_path);
     if (pw)
         add_private(p, pw->pw_dir);
     if (pw && pw->pw_uid)

@@ -41,6 +41,18 @@ int doctor_power(struct doctor *d, char *detail, size_t cap, struct err *err)
     return 0;
 }
 
+/* What is said of the pins when none was seen low. */
+static const char *pins_high_text(const struct doctor *d, bool some_seen, bool all_seen)
+{
+    if (d->unpowered)
+        return "not looked at without power";
+    if (!some_seen)
+        return "this adapter does not see them";
+    if (!all_seen)
+        return "none of those it sees is held low";
+    return "none is held low";
+}
+
 /* Pins that should be high and that the adapter sees low although it does not drive them. */
 int doctor_pins(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
@@ -84,12 +96,7 @@ int doctor_pins(struct doctor *d, char *detail, size_t cap, struct err *err)
             return 0; /* some adapters report this always: the next steps show whether it is true */
         }
     }
-    const char *words = "this adapter does not see them";
-    if (d->unpowered)
-        words = "not looked at without power";
-    else if (seen)
-        words = all ? "none is held low" : "none of those it sees is held low";
-    snprintf(detail, cap, "%s", words);
+    snprintf(detail, cap, "%s", pins_high_text(d, seen, all));
     return !seen;
 }
 
@@ -120,21 +127,31 @@ static int clock_asked(struct doctor *d, char *detail, size_t cap, struct err *e
     char hz[24], wanted[24];
     uint32_t got = 0;
     int ret = d->probe->driver->jtag->set_clock(d->probe, d->set->speed_hz, &got, err);
-    bool other = got < d->set->speed_hz / 10 * 9 || got > d->set->speed_hz;
+    bool near = got >= d->set->speed_hz / 10 * 9 && got <= d->set->speed_hz;
     link_hz_text(got, hz, sizeof hz);
-    snprintf(detail, cap, other ? "%s, what this adapter makes of %s" : "%s", hz,
-             link_hz_text(d->set->speed_hz, wanted, sizeof wanted));
+    if (near)
+        snprintf(detail, cap, "%s", hz);
+    else
+        snprintf(detail, cap, "%s, what this adapter makes of %s", hz,
+                 link_hz_text(d->set->speed_hz, wanted, sizeof wanted));
     return ret;
+}
+
+/* Why there is no clock to look at here. */
+static const char *no_clock_text(const struct probe_driver *driver)
+{
+    if (driver->jtag)
+        return "looked at below, without power";
+    if (driver->stream)
+        return "bytes have none; of a serial port it is baud= in --probe";
+    return "the part sets it";
 }
 
 int doctor_clock(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
-    const struct jtag_ops *j = d->probe->driver->jtag;
-    if (d->unpowered || !j) {
-        const char *words = "the part sets it";
-        if (d->probe->driver->stream)
-            words = "bytes have none; of a serial port it is baud= in --probe";
-        snprintf(detail, cap, "%s", j ? "looked at below, without power" : words);
+    const struct probe_driver *driver = d->probe->driver;
+    if (d->unpowered || !driver->jtag) {
+        snprintf(detail, cap, "%s", no_clock_text(driver));
         return 1;
     }
     if (!d->set->speed_auto && !d->set->speed_hz) {
@@ -156,11 +173,16 @@ static int look_jtag(struct doctor *d, char *detail, size_t cap, struct err *err
         ret = link_rate(d->probe, &rate, err);
     if (ret == 0)
         ret = jtag_chain_scan(d->probe, &chain, err);
-    if (ret == 0)
-        snprintf(detail, cap, "bits pass unharmed, %u %sbit/s; %s",
-                 (unsigned)(rate < 10000 ? rate : rate / 1000), rate < 10000 ? "" : "k",
-                 jtag_chain_text(&chain, text, sizeof text));
-    return ret;
+    if (ret < 0)
+        return ret;
+    const char *unit = "bit/s";
+    if (rate >= 10000) {
+        rate /= 1000;
+        unit = "kbit/s";
+    }
+    snprintf(detail, cap, "bits pass unharmed, %u %s; %s", (unsigned)rate, unit,
+             jtag_chain_text(&chain, text, sizeof text));
+    return 0;
 }
 
 static int look_bdc(struct doctor *d, char *detail, size_t cap, struct err *err)
@@ -194,9 +216,10 @@ int doctor_wire(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     const struct probe_driver *drv = d->probe->driver;
     if (!drv->jtag && !drv->bdc) {
-        snprintf(detail, cap,
-                 drv->stream ? "bytes: what answers them is looked at next"
-                             : "neither JTAG nor BDC");
+        const char *words = "neither JTAG nor BDC";
+        if (drv->stream)
+            words = "bytes: what answers them is looked at next";
+        snprintf(detail, cap, "%s", words);
         return 1;
     }
     int ret;

@@ -35,13 +35,16 @@ static int what_is(const char *path, const struct importer **out, struct err *er
     int ret = read_head(path, head, &n, err);
     if (ret < 0)
         return ret;
-    *out = recording_is(head, n) ? NULL : importer_of(head, n);
-    if (!*out && !recording_is(head, n))
-        return err_set(err, ERR_FORMAT,
-                       "give a recording, or what `probeprof help convert` says is read; --from "
-                       "NAME where that cannot be seen",
-                       "%s is neither a recording nor a profile that is read", path);
-    return 0;
+    *out = NULL;
+    if (recording_is(head, n))
+        return 0;
+    *out = importer_of(head, n);
+    if (*out)
+        return 0;
+    return err_set(err, ERR_FORMAT,
+                   "give a recording, or what `probeprof help convert` says is read; --from NAME "
+                   "where that cannot be seen",
+                   "%s is neither a recording nor a profile that is read", path);
 }
 
 /* A recording in numbered files has none of the name itself. */
@@ -76,25 +79,35 @@ static bool says_what_it_is(const char *path)
 int input_kinds(const char *const *path, size_t n, const char *from, const struct importer **out,
                 struct err *err)
 {
-    size_t helped = 0;
-    int ret = 0;
-    for (size_t i = 0; ret == 0 && i < n; i++) {
-        bool itself = !from || says_what_it_is(path[i]);
-        ret = input_kind(path[i], itself ? NULL : from, &out[i], err);
-        helped += !itself;
+    bool helped = false;
+    for (size_t i = 0; i < n; i++) {
+        const char *format = NULL;
+        if (from && !says_what_it_is(path[i])) {
+            format = from;
+            helped = true;
+        }
+        int ret = input_kind(path[i], format, &out[i], err);
+        if (ret < 0)
+            return ret;
     }
-    if (ret == 0 && from && !helped)
-        ret =
-            err_set(err, ERR_USAGE, "leave it out", "--from says of what format a file is, and %s",
-                    n == 1 ? "this one tells it itself" : "all of these tell it themselves");
-    return ret;
+    if (!from || helped)
+        return 0;
+    const char *who = "all of these tell it themselves";
+    if (n == 1)
+        who = "this one tells it itself";
+    return err_set(err, ERR_USAGE, "leave it out", "--from says of what format a file is, and %s",
+                   who);
 }
 
 static int kind_of_all(const char *const *path, size_t n, const char *from,
                        const struct importer **out, struct err *err)
 {
+    int ret;
     *out = NULL;
-    int ret = n == 1 || from ? input_kind(path[0], from, out, err) : what_is(path[0], out, err);
+    if (n == 1 || from)
+        ret = input_kind(path[0], from, out, err);
+    else
+        ret = what_is(path[0], out, err);
     if (ret == 0 && *out && n > 1)
         return err_set(err, ERR_USAGE, "name one such file, or recordings",
                        "%s (%s) does not say of which build it is: it cannot be added to others",
@@ -139,9 +152,10 @@ static int sort_into_runs(const char *const *path, size_t n, struct run_input *r
         if (last && h->part && last->run_id == h->run_id)
             last->n++;
         else
-            run[(*nruns)++] = (struct run_input){
-                .path = &path[i], .n = 1, .run_id = h->part ? h->run_id : 0, .code_sum = h->code_sum
-            };
+            run[(*nruns)++] = (struct run_input){ .path = &path[i],
+                                                  .n = 1,
+                                                  .run_id = number_if(h->part, h->run_id),
+                                                  .code_sum = h->code_sum };
         recording_close(r);
     }
     return 0;
@@ -188,10 +202,12 @@ static int sum_runs(struct run_input *run, size_t n, struct profile **p, struct 
         ret = merge_runs(run, n, PROFILE_STATISTICAL, &samples, &of_samples, err);
     if (ret == 0 && trace && samples)
         ret = sampled_take(trace, &of_trace, &of_samples, err);
-    if (ret == 0) {
-        *p = EITHER(trace, samples);
+    if (ret == 0 && trace) {
+        *p = trace;
         trace = NULL;
-        samples = *p == samples ? NULL : samples;
+    } else if (ret == 0) {
+        *p = samples;
+        samples = NULL;
     }
     profile_free(trace);
     profile_free(samples);
@@ -239,9 +255,12 @@ static int read_url(struct cli *cli, const char *const *path, size_t n, const ch
                     const char *elf, struct profile **p, struct err *err)
 {
     const char *other = NULL;
-    other = from && strcmp(from, "json") != 0 ? "--from" : other;
-    other = elf && *elf ? "--elf" : other;
-    other = n > 1 ? path[1] : other;
+    if (n > 1)
+        other = path[1];
+    else if (text_given(elf))
+        other = "--elf";
+    else if (from && strcmp(from, "json") != 0)
+        other = "--from";
     if (other)
         return err_set(err, ERR_USAGE, "leave one of them out",
                        "%s is a bridge, whose profile is alone and whole: it has no use for %s",
@@ -265,7 +284,7 @@ int input_profiles(struct cli *cli, const char *const *path, size_t n, const cha
     if (is)
         ret = importer_read(is, path[0], elf, p, syms, err);
     else
-        ret = replay_all_runs(path, n, elf && *elf ? elf : NULL, p, syms, err);
+        ret = replay_all_runs(path, n, text_given(elf), p, syms, err);
     if (ret == 0)
         input_remarks(cli, *p);
     return ret;
@@ -306,7 +325,7 @@ int input_profile_watched(struct cli *cli, const char *const *path, size_t n, co
     if (input_is_url(path[0]))
         ret = read_url(cli, path, n, NULL, elf, p, err);
     else
-        ret = watch_recording(cli, path, n, elf && *elf ? elf : NULL, p, syms, err);
+        ret = watch_recording(cli, path, n, text_given(elf), p, syms, err);
     if (ret == 0 && (*p)->watched && (*p)->watched->dropped)
         cli_warn(cli, "%s: %llu calls and stretches found no room, and are in no row", path[0],
                  (unsigned long long)(*p)->watched->dropped);

@@ -10,14 +10,22 @@
 #include "profiler/views/json_writer.h"
 #include "profiler/views/report.h"
 
+/* Where it is placed with others; NULL: nowhere. */
+static const struct order_unit *unit_of(const struct order *o, const struct order_function *f)
+{
+    if (f->unit == ORDER_NONE)
+        return NULL;
+    return &o->unit[f->unit];
+}
+
 /* ---- text ---- */
 
 static void print_group(const struct order *o, const struct order_function *f,
                         const struct text_sink *out)
 {
-    uint32_t group = f->unit == ORDER_NONE ? 0 : o->unit[f->unit].group;
-    if (group)
-        sink_printf(out, " %5u", group);
+    const struct order_unit *u = unit_of(o, f);
+    if (u && u->group)
+        sink_printf(out, " %5u", u->group);
     else
         sink_printf(out, " %5s", "-");
 }
@@ -126,15 +134,22 @@ void optimize_text(const struct order *o, const struct order_head *head,
 static void json_function(struct json_writer *j, const struct order *o,
                           const struct order_function *f)
 {
-    const struct order_unit *u = f->unit == ORDER_NONE ? NULL : &o->unit[f->unit];
+    const struct order_unit *u = unit_of(o, f);
+    const char *section = NULL, *object = NULL;
+    uint32_t group = 0;
+    if (u) {
+        section = o->part[u->first]->name;
+        object = o->part[u->first]->object;
+        group = u->group;
+    }
     json_write_object(j, true);
     json_member_string(j, "function", profile_shown_name(f->is));
     json_member_text(j, "linkage_name", f->is->linkage);
     json_member_count(j, "hits", f->is->hits);
     json_member_uint(j, "size", f->is->high - f->is->low);
-    json_member_string(j, "section", u ? o->part[u->first]->name : NULL);
-    json_member_string(j, "object", u ? o->part[u->first]->object : NULL);
-    json_member_uint_if(j, "group", u && u->group, u ? u->group : 0);
+    json_member_string(j, "section", section);
+    json_member_string(j, "object", object);
+    json_member_uint_if(j, "group", group, group);
     json_write_end(j);
 }
 

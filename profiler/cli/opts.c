@@ -51,7 +51,7 @@ static const struct opt *called_elsewhere(const struct opt *opts, const char *wo
 
 static int refuse_unknown(const struct opt *opts, const char *text, size_t len, struct err *err)
 {
-    char wanted[64], hint[NEAREST_TEXT], line[NEAREST_TEXT + 8];
+    char wanted[64], line[NEAREST_TEXT + 8];
     snprintf(wanted, sizeof wanted, "%.*s", (int)len, text);
     struct nearest near = { .wanted = wanted + strspn(wanted, "-") };
     const struct opt *other = called_elsewhere(opts, near.wanted);
@@ -62,11 +62,11 @@ static int refuse_unknown(const struct opt *opts, const char *text, size_t len, 
     }
     for (const struct opt *o = opts; o->name; o++)
         nearest_offer(&near, o->name);
-    nearest_text(&near, "--help lists them", hint, sizeof hint);
-    /* options are offered the way they are typed */
-    if (near.n)
+    if (near.n) /* options are offered the way they are typed */
         snprintf(line, sizeof line, "did you mean --%s?", near.name[0]);
-    return err_set(err, ERR_USAGE, near.n ? line : hint, "unknown option %s", wanted);
+    else
+        nearest_text(&near, "--help lists them", line, sizeof line);
+    return err_set(err, ERR_USAGE, line, "unknown option %s", wanted);
 }
 
 bool opt_takes_value(const struct opt *o) { return o->arg && *o->arg != '['; }
@@ -95,7 +95,10 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i, opt
     const struct opt *o = find_long(opts, name, len);
     if (!o)
         return refuse_unknown(opts, argv[*i], len + 2, err);
-    return take_value(o, equals ? equals + 1 : NULL, argc, argv, i, take, ctx, err);
+    const char *inlined = NULL;
+    if (equals)
+        inlined = equals + 1;
+    return take_value(o, inlined, argc, argv, i, take, ctx, err);
 }
 
 static int parse_short(const struct opt *opts, int argc, char **argv, int *i, opt_take *take,
@@ -230,13 +233,15 @@ int opt_ns(const char *name, const char *text, unsigned long long *out, struct e
 int opt_word(const char *name, const char *text, const char *words, int *out, struct err *err)
 {
     char list[128] = "";
+    const char *joint = "one of ";
     for (int i = 0; *words; i++) {
         size_t n = strcspn(words, " "), len = strlen(list);
         if (strlen(text) == n && !strncmp(text, words, n)) {
             *out = i;
             return 0;
         }
-        snprintf(list + len, sizeof list - len, "%s%.*s", i ? ", " : "one of ", (int)n, words);
+        snprintf(list + len, sizeof list - len, "%s%.*s", joint, (int)n, words);
+        joint = ", ";
         words += n + strspn(words + n, " ");
     }
     return err_set(err, ERR_USAGE, list, "%s: '%s' is not one of its values", name, text);

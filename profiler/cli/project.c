@@ -182,8 +182,10 @@ static int find_named(const char *named, struct project *p, struct err *err)
 {
     char folder[SETTINGS_TEXT + 1];
     const char *slash = strrchr(named, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - named) + 1 : 1,
-             slash ? named : ".");
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - named) + 1, named);
+    else
+        strcpy(folder, ".");
     if (access(named, F_OK) < 0)
         return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", named,
                        strerror(errno));
@@ -309,11 +311,14 @@ static bool is_inside_folder(const struct project *p, const char *path)
     char real[PATH_MAX], *behind = NULL;
     if (file_behind(path, &behind, NULL) < 0)
         return false;
+    const char *folder = ".";
     char *slash = strrchr(behind, '/');
-    if (slash)
+    if (slash) {
         slash[slash == behind] = 0;
+        folder = behind;
+    }
     bool in;
-    if (realpath(slash ? behind : ".", real))
+    if (realpath(folder, real))
         in = is_within(real, p->folder);
     else
         in = errno == ENOENT && !strstr(path, "..");

@@ -137,18 +137,24 @@ int report_marks_partly(struct cli *cli, const char *file, struct profile *p,
     return use_marks(cli, NULL, profile_apply_marks_partly, p->info.elf, file, p, syms, err);
 }
 
+/* The one that is named, if one is, or the profile's. */
+static const char *elf_of(const char *named, const struct profile *p)
+{
+    return text_or(text_given(named), p->info.elf);
+}
+
 int report_marks_names(struct cli *cli, const char *elf, const char *file, struct profile *p,
                        const struct symbols *syms, struct err *err)
 {
-    bool named = elf && *elf;
-    return use_marks(cli, NULL, profile_apply_names, named ? elf : p->info.elf, file, p, syms, err);
+    elf = elf_of(elf, p);
+    return use_marks(cli, NULL, profile_apply_names, elf, file, p, syms, err);
 }
 
 int report_marks_of(struct cli *cli, const char *elf, const char *file, struct profile *p,
                     const struct symbols *syms, struct err *err)
 {
-    bool named = elf && *elf;
-    return use_marks(cli, NULL, profile_apply_marks, named ? elf : p->info.elf, file, p, syms, err);
+    elf = elf_of(elf, p);
+    return use_marks(cli, NULL, profile_apply_marks, elf, file, p, syms, err);
 }
 
 int report_marks(struct cli *cli, const struct settings *s, const char *file,
@@ -156,7 +162,7 @@ int report_marks(struct cli *cli, const struct settings *s, const char *file,
                  struct err *err)
 {
     char path[MARKS_FILE_PATH];
-    const char *elf = *s->elf ? s->elf : p->info.elf;
+    const char *elf = elf_of(s->elf, p);
     if (!edits->n)
         return use_marks(cli, s, profile_apply_marks, elf, file, p, syms, err);
     marks_file_path(elf, file, path);

@@ -83,9 +83,10 @@ int run_apply_change(struct run *r, struct target *t, const struct run_change *c
 char *run_start_text(const struct run *r, char *buf, size_t cap)
 {
     *buf = 0;
-    if (r->capture.armed.times)
-        return r->header.has_start ? symbols_describe(r->symbols, r->header.start, buf, cap) : buf;
-    snprintf(buf, cap, "%s", r->set.start);
+    if (!r->capture.armed.times)
+        snprintf(buf, cap, "%s", r->set.start);
+    else if (r->header.has_start)
+        symbols_describe(r->symbols, r->header.start, buf, cap);
     return buf;
 }
 
@@ -106,18 +107,23 @@ static void note_counters(struct run *r)
 static void note_points(struct run *r)
 {
     const struct recording_header *h = &r->header;
+    const char *starts = "with this", *stops = "at no point";
     char start[PLACE], stop[PLACE] = "", more[40] = "";
+    if (!h->has_start && !h->nstops) {
+        run_note(r, "from here on all is profiled: there are no start and stop points");
+        return;
+    }
     run_start_text(r, start, sizeof start);
-    if (h->nstops)
+    if (h->has_start)
+        starts = "at ";
+    if (h->nstops) {
+        stops = "at ";
         symbols_describe(r->symbols, h->stops[0], stop, sizeof stop);
+    }
     if (h->nstops > 1)
         snprintf(more, sizeof more, " and %zu more", h->nstops - 1);
-    if (!h->has_start && !h->nstops)
-        run_note(r, "from here on all is profiled: there are no start and stop points");
-    else
-        run_note(r, "from here on profiling starts %s%s and stops %s%s%s",
-                 h->has_start ? "at " : "with this", start, h->nstops ? "at " : "at no point", stop,
-                 more);
+    run_note(r, "from here on profiling starts %s%s and stops %s%s%s", starts, start, stops, stop,
+             more);
 }
 
 static bool points_changed(const struct recording_header *h, const struct capture_armed *a)
@@ -134,7 +140,9 @@ static void take_points(struct run *r)
     h->start = a->start;
     h->nstops = a->nstops;
     memcpy(h->stops, a->stops, sizeof h->stops);
-    h->max_passes = h->has_start ? r->set.passes : h->nstops > 0;
+    h->max_passes = h->nstops > 0;
+    if (h->has_start)
+        h->max_passes = r->set.passes;
     note_points(r);
 }
 

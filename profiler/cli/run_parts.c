@@ -155,14 +155,19 @@ static int find_tasks_by_stack(struct run *r, const struct trace_config *t, stru
 
 static int resolve_settings(struct run *r, struct trace_config *t, struct err *err)
 {
+    static const struct {
+        enum setting id;
+        const char *name;
+    } option[] = { { SET_C1, "c1" }, { SET_C2, "c2" } };
     int ret = 0;
     r->counter[0] = r->part->ops()->default_events[0];
     r->counter[1] = r->part->ops()->default_events[1];
-    for (int i = 0; ret == 0 && i < 2; i++)
-        if (*r->set.counter[i])
-            ret = settings_blame(
-                &r->set, i ? SET_C2 : SET_C1,
-                part_event(r->part, i ? "c2" : "c1", r->set.counter[i], &r->counter[i], err), err);
+    for (int i = 0; ret == 0 && i < 2; i++) {
+        if (!*r->set.counter[i])
+            continue;
+        ret = part_event(r->part, option[i].name, r->set.counter[i], &r->counter[i], err);
+        ret = settings_blame(&r->set, option[i].id, ret, err);
+    }
     if (ret == 0)
         ret = useless_ratio(&r->set, r->part, r->counter, err);
     if (r->set.sample) { /* what the conf file says of traces does not hold */
@@ -273,18 +278,21 @@ static void print_line(void *ctx, uint64_t raw)
     if (serve_wants_lines(&r->serve))
         serve_line(&r->serve, text);
     live_clear(&r->live);
-    text_print(r->set.json ? r->cli->err_out : r->cli->out, "%s\n", text);
+    FILE *out = r->cli->out;
+    if (r->set.json) /* there will be a document */
+        out = r->cli->err_out;
+    text_print(out, "%s\n", text);
 }
 
 static int has_trace(const struct run *r, struct err *err)
 {
     const struct target_ops *ops = r->target->ops;
+    const char *instead = "--no-profile bridges for GDB";
+    if (ops->sample_pc)
+        instead = "--sample looks at the PC instead; --no-profile bridges for GDB";
     if (!ops->trace)
-        return err_set(err, ERR_UNSUPPORTED,
-                       ops->sample_pc
-                           ? "--sample looks at the PC instead; --no-profile bridges for GDB"
-                           : "--no-profile bridges for GDB",
-                       "%s: no function trace on this part over %s", r->part->name, r->probe->name);
+        return err_set(err, ERR_UNSUPPORTED, instead, "%s: no function trace on this part over %s",
+                       r->part->name, r->probe->name);
     if ((r->set.trace_lines || r->set.capture) && !ops->trace->line_text)
         return err_set(err, ERR_USAGE, "leave --trace-lines and --capture out",
                        "%s: its trace has no lines", r->part->name);
@@ -324,8 +332,8 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     if (r->set.sample && !r->target->ops->sample_pc)
         return err_set(err, ERR_UNSUPPORTED, "leave --sample out", "%s: its PC cannot be sampled",
                        r->part->name);
-    if (!r->set.sample && !r->target->ops->trace)
-        return r->profile ? has_trace(r, err) : 0;
+    if (!r->set.sample && !r->target->ops->trace && !r->profile)
+        return 0;
     int ret = 0;
     if (!r->set.sample)
         ret = has_trace(r, err);
@@ -333,6 +341,9 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
         return ret;
     fill_header(r, trace);
     r->sampler = (struct sampler){ .rate_hz = r->set.rate_hz, .pace = set_pace, .pace_ctx = r };
+    const struct pump_source *source = NULL;
+    if (r->set.sample)
+        source = &sampler_source;
     ret = pump_init(&r->pump,
                     &(struct pump_config){
                         .trace = *trace,
@@ -345,7 +356,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
                         .failed_ctx = r,
                         .pace = set_pace,
                         .pace_ctx = r,
-                        .source = r->set.sample ? &sampler_source : NULL,
+                        .source = source,
                         .source_ctx = &r->sampler,
                         .log = &r->log,
                     },
@@ -354,7 +365,9 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
         return ret;
     r->has_pump = true;
     ret = open_files(r, err);
-    const char *record = r->rotation.path ? r->rotation.name : r->set.record;
+    const char *record = r->set.record;
+    if (r->rotation.path)
+        record = r->rotation.name;
     r->capture.watches = r->set.watch && !r->set.sample;
     if (ret == 0)
         ret = capture_open(&r->capture, r->symbols, &r->header, text_given(record), err);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/ending.h"
 #include "profiler/cli/outputs.h"
@@ -55,13 +56,12 @@ static int show_elsewhere(struct run *r, const struct profile *p, struct err *er
     bool failed = f && fflush(f) != 0;
     if (f && f != r->cli->err_out)
         failed = fclose(f) != 0 || failed;
-    if (ret == 0 && failed)
+    if (ret < 0)
+        return ret;
+    if (failed)
         return err_set(err, ERR_IO, "free some space", "%s: cannot be written",
-                       *name ? name : "standard error");
-    if (ret == 0)
-        return err_set(err, ERR_IO, "",
-                       "writing standard output failed: who was to read it is gone");
-    return ret;
+                       text_or(text_given(name), "standard error"));
+    return err_set(err, ERR_IO, "", "writing standard output failed: who was to read it is gone");
 }
 
 static int show_profile(struct run *r, const struct profile *p, struct err *err)
@@ -108,7 +108,9 @@ static int show_table(struct run *r, FILE *out, struct err *err)
 
 int run_show_table(struct run *r, struct err *err)
 {
-    FILE *out = r->set.json ? r->cli->err_out : r->cli->out;
+    FILE *out = r->cli->out;
+    if (r->set.json) /* there will be a document */
+        out = r->cli->err_out;
     if (reader_gone(out))
         return err_set(err, ERR_IO, "", "who was to read it is gone");
     live_clear(&r->live);
@@ -122,7 +124,7 @@ int run_show_table(struct run *r, struct err *err)
 static struct run_time time_of(const struct run *r, const struct pump_view *v)
 {
     struct run_time time = v->trace.time;
-    time.host_ns = (r->end_ns ? r->end_ns : uv_hrtime()) - r->begin_ns;
+    time.host_ns = EITHER(r->end_ns, uv_hrtime()) - r->begin_ns;
     if (!time.target_cycles)
         time.board_ns = 0;
     return time;
@@ -141,7 +143,7 @@ static struct profile_info info_of(const struct run *r, const struct pump_view *
         .when = r->header.when,
         .icache_enabled = v->trace.icache_enabled,
         .cache_by_address = r->header.address_cached,
-        .note = *v->trace.note ? v->trace.note : NULL,
+        .note = text_given(v->trace.note),
     };
     memcpy(info.build_id, r->header.build_id, info.build_id_len);
     return info;
@@ -187,8 +189,9 @@ void run_finish_recording(struct run *r, const struct pump_view *v)
     struct err err = { .code = ERR_OK };
     struct recording_end end = run_recording_end(r, v);
     log_msg(&r->log, LOG_PROF, "profile: %llu events reached the call tree%s%s",
-            (unsigned long long)r->capture.seen, r->capture.recording ? " and the recording " : "",
-            r->capture.recording ? r->set.record : "");
+            (unsigned long long)r->capture.seen,
+            text_if(r->capture.recording, " and the recording "),
+            text_if(r->capture.recording, r->set.record));
     int ret = capture_finish_recording(&r->capture, &end, &err);
     if (ret < 0)
         run_fail(r, &err);
@@ -199,7 +202,10 @@ void run_finish_recording(struct run *r, const struct pump_view *v)
 static char *duration_text(uint64_t ns, char *buf, size_t cap)
 {
     double ms = (double)ns / 1e6;
-    snprintf(buf, cap, ms < 100 ? "%.3g ms" : "%.1f s", ms < 100 ? ms : ms / 1000);
+    if (ms < 100)
+        snprintf(buf, cap, "%.3g ms", ms);
+    else
+        snprintf(buf, cap, "%.1f s", ms / 1000);
     return buf;
 }
 
@@ -208,12 +214,13 @@ void run_tell_duration(struct run *r, const struct pump_view *v)
 {
     struct slowdown slow = live_slowdown(v);
     const struct run_time *t = &v->trace.time;
-    uint64_t ns = t->board_ns ? t->board_ns : v->now_ns - v->armed_ns, after = 0;
-    char text[80], time[32], fetched[32];
+    uint64_t ns = EITHER(t->board_ns, v->now_ns - v->armed_ns), after = 0;
+    char text[80], time[32], fetched[32], moved[64] = "";
     if (r->set.for_ns && !r->header.has_start && ns > r->set.for_ns)
         after = MIN(ns - r->set.for_ns, t->held_ns);
-    run_note(r, "%s of the board's time%s%s%s%s%s", duration_text(ns - after, time, sizeof time),
-             after ? ", and " : "", after ? duration_text(after, fetched, sizeof fetched) : "",
-             after ? " to move the last events" : "", slow.times > 0 ? ", slowed down " : "",
-             slowdown_text(&slow, text, sizeof text));
+    if (after)
+        snprintf(moved, sizeof moved, ", and %s to move the last events",
+                 duration_text(after, fetched, sizeof fetched));
+    run_note(r, "%s of the board's time%s%s%s", duration_text(ns - after, time, sizeof time), moved,
+             text_if(slow.times > 0, ", slowed down "), slowdown_text(&slow, text, sizeof text));
 }

@@ -99,17 +99,21 @@ static void tell_target(struct run *r, const struct pump_view *v, struct feed *f
 {
     struct state_object o;
     char where[160] = "", pc[24] = "";
-    const char *why_halted = NULL;
+    const char *why = NULL, *hint = NULL;
     struct json_writer *j = state_begin(&o);
     if (v->stop.reason != STOP_NONE) {
-        why_halted = v->stop.text;
+        why = v->stop.text;
         symbols_describe(r->symbols, v->stop.pc, where, sizeof where);
         snprintf(pc, sizeof pc, "0x%08llx", (unsigned long long)v->stop.pc);
     }
+    if (v->away) {
+        why = v->why.what;
+        hint = v->why.hint;
+    }
     state_text(j, "name", r->part->name);
     state_text(j, "state", board_state(r, v));
-    state_text(j, "why", v->away ? v->why.what : why_halted);
-    state_text(j, "hint", v->away ? v->why.hint : NULL);
+    state_text(j, "why", why);
+    state_text(j, "hint", hint);
     state_text(j, "pc", pc);
     state_text(j, "where", where);
     json_write_key(j, "away_since_ms");
@@ -124,6 +128,9 @@ static void tell_others(struct run *r, const struct pump_view *v, struct feed *f
 {
     struct state_object o;
     struct json_writer *j = state_begin(&o);
+    const char *address = NULL;
+    if (r->server)
+        address = gdb_server_describe(r->server);
     state_text(j, "name", r->probe->name);
     state_flag(j, "away", v->away);
     state_number(j, "gaps", v->gaps);
@@ -135,7 +142,7 @@ static void tell_others(struct run *r, const struct pump_view *v, struct feed *f
     state_end(&o, f, FEED_ADAPTER);
     j = state_begin(&o);
     state_number(j, "sessions", count_sessions(r));
-    state_text(j, "address", r->server ? gdb_server_describe(r->server) : NULL);
+    state_text(j, "address", address);
     state_end(&o, f, FEED_GDB);
 }
 
@@ -203,6 +210,22 @@ static void run_source(void *ctx, struct feed *f, struct feed_source *from, stru
 
 /* ---- figures and files ---- */
 
+/* For how long the board has been away; 0: it is there. */
+static unsigned away_seconds(const struct run *r, const struct pump_view *v)
+{
+    if (!v->away || !r->away_ns)
+        return 0;
+    return (unsigned)((uv_hrtime() - r->away_ns) / second_ns);
+}
+
+/* NULL: there is none. */
+static const char *record_name(const struct run *r)
+{
+    if (r->capture.recording)
+        return r->set.record;
+    return NULL;
+}
+
 static void run_facts(void *ctx, struct http_facts *out)
 {
     struct run *r = ctx;
@@ -211,7 +234,7 @@ static void run_facts(void *ctx, struct http_facts *out)
         .phase = phase_of(r, &v),
         .profiling = r->phase == RUN_PROFILING || r->phase == RUN_ENDING,
         .away = v.away,
-        .away_s = (unsigned)(v.away && r->away_ns ? (uv_hrtime() - r->away_ns) / second_ns : 0),
+        .away_s = away_seconds(r, &v),
         .events = r->capture.seen,
         .lost = v.trace.lost,
         .lost_is_bound = r->capture.tree && calltree_stats(r->capture.tree)->lost_is_bound,
@@ -227,7 +250,7 @@ static void run_facts(void *ctx, struct http_facts *out)
         .probe = r->probe->name,
         .elf = text_given(r->elf_path),
         .counter = { r->header.counter[0].name, r->header.counter[1].name },
-        .record = r->capture.recording ? r->set.record : NULL,
+        .record = record_name(r),
     };
 }
 
@@ -258,11 +281,14 @@ static int numbered_path(const struct run *r, unsigned part, char *path, size_t 
                          struct err *err)
 {
     char name[ROTATION_PATH];
+    const char *file = name;
     unsigned number = r->rotation.number - (r->header.part - 1) + part;
     if (number > r->rotation.number || !rotation_name(r->rotation.path, number, name))
         return err_set(err, ERR_NOT_FOUND, "", "there is no such file");
     bool is_written = number == r->rotation.number && r->capture.recording;
-    snprintf(path, cap, "%s", is_written ? recording_part_path(r->capture.recording) : name);
+    if (is_written)
+        file = recording_part_path(r->capture.recording);
+    snprintf(path, cap, "%s", file);
     return 0;
 }
 
@@ -355,9 +381,10 @@ static int to_worker(struct run *r, enum http_do what, const struct run_change *
 {
     if (!r->has_pump)
         return no_profile(err);
+    if (r->phase == RUN_STARTING)
+        return err_set(err, ERR_STATE, "wait a moment", "the run is only starting");
     if (r->phase != RUN_PROFILING && r->phase != RUN_BRIDGING)
-        return err_set(err, ERR_STATE, "wait a moment", "the run is %s",
-                       r->phase == RUN_STARTING ? "only starting" : "ending");
+        return err_set(err, ERR_STATE, "wait a moment", "the run is ending");
     if (r->phase == RUN_BRIDGING && r->end_ns)
         return err_set(err, ERR_STATE, "start another run", "this run's profile is complete");
     if (r->command.busy)

@@ -53,7 +53,9 @@ int settings_blame(const struct settings *s, enum setting id, int ret, struct er
 static int contradicts_flag(const struct settings *s, enum setting id, struct err *err)
 {
     bool yes = !setting_row(id)->negates;
-    enum setting one = yes ? id : setting_row(id)->of;
+    enum setting one = id;
+    if (!yes)
+        one = setting_row(id)->of;
     const struct setting_row *no = setting_negation(one);
     if (!no || s->origin[one] != ORIGIN_FLAG || setting_is_on(s, one) == yes)
         return 0;
@@ -110,22 +112,46 @@ static int take_conf(void *ctx, int line, const char *section, const char *key, 
         "unknown setting '%s'", key);
 }
 
+/* A file that was found has to be one; one that was named may be a pipe. */
+static bool may_be_conf(int fd, bool found)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return false;
+    if (found)
+        return S_ISREG(st.st_mode);
+    return !S_ISDIR(st.st_mode);
+}
+
 /* A file that was found, not named, may be anything: a pipe without a writer would block the
  * program for ever. errno is 0: it is no file. */
 static FILE *open_conf(const char *path, bool found)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | (found ? O_NONBLOCK : 0));
-    bool fit =
-        fd >= 0 && fstat(fd, &st) == 0 && (found ? S_ISREG(st.st_mode) : !S_ISDIR(st.st_mode));
+    int flags = O_RDONLY | O_CLOEXEC;
+    if (found)
+        flags |= O_NONBLOCK;
+    int fd = open(path, flags);
+    if (fd < 0)
+        return NULL;
     FILE *in = NULL;
-    if (fit)
+    int why = 0;
+    if (may_be_conf(fd, found)) {
         in = fdopen(fd, "r");
-    int why = fd >= 0 && !fit ? 0 : errno;
-    if (fd >= 0 && !in)
+        why = errno;
+    }
+    if (!in)
         close(fd);
     errno = why;
     return in;
+}
+
+static int conf_not_opened(const char *path, int error, struct err *err)
+{
+    if (error == 0)
+        return err_set(err, ERR_NOT_FOUND, "name a file, or --conf off",
+                       "conf %s: not a regular file", path);
+    return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", path,
+                   strerror(error));
 }
 
 static int read_conf(struct settings *s, struct err *err)
@@ -136,9 +162,7 @@ static int read_conf(struct settings *s, struct err *err)
         return ret;
     FILE *in = open_conf(p.conf, !*s->conf);
     if (!in)
-        return err_set(err, ERR_NOT_FOUND,
-                       errno ? "check the path, or --conf off" : "name a file, or --conf off",
-                       "conf %s: %s", p.conf, errno ? strerror(errno) : "not a regular file");
+        return conf_not_opened(p.conf, errno, err);
     strcpy(s->conf_path, p.conf);
     ret = conf_parse(in, p.conf, take_conf, &(struct conf_reader){ &p, s }, err);
     fclose(in);

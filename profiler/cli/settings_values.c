@@ -193,10 +193,11 @@ static int read_voltage(const struct setting_value *v, struct err *err)
 static int read_rate(const struct setting_value *v, struct err *err)
 {
     unsigned hz = 0;
-    int ret = strtod(v->text, NULL) == 0 && strspn(v->text, "0.")
-                  ? err_set(err, ERR_USAGE, "1 to 1M looks a second; 1k if not given",
-                            "rate: %s: that would never look", v->text)
-                  : opt_hz("rate", v->text, &hz, err);
+    bool is_0 = strtod(v->text, NULL) == 0 && strspn(v->text, "0.");
+    if (is_0)
+        return err_set(err, ERR_USAGE, "1 to 1M looks a second; 1k if not given",
+                       "rate: %s: that would never look", v->text);
+    int ret = opt_hz("rate", v->text, &hz, err);
     if (ret == 0 && hz > SAMPLE_RATE_MAX)
         return err_set(err, ERR_USAGE, "1M is the most", "rate: '%s' is more than any wire can do",
                        v->text);
@@ -249,11 +250,13 @@ static int read_bits(const struct setting_value *v, unsigned *bits, struct err *
     char list[128], *rest = NULL;
     int at, ret = copy_text(list, sizeof list, v->row->name, v->text, err);
     unsigned found = 0;
-    for (char *word = ret < 0 ? NULL : strtok_r(list, ",", &rest); word && ret == 0;
-         word = strtok_r(NULL, ",", &rest)) {
+    if (ret < 0)
+        return ret;
+    for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         ret = opt_word(v->row->name, word, v->row->words, &at, err);
-        if (ret == 0)
-            found |= 1u << at;
+        if (ret < 0)
+            return ret;
+        found |= 1u << at;
     }
     if (ret == 0 && !found)
         return err_set(err, ERR_USAGE, v->row->words, "%s: no word", v->row->name);
@@ -271,12 +274,16 @@ static int read_log(const struct setting_value *v, struct err *err)
 {
     char list[128], *rest = NULL;
     int at, ret = copy_text(list, sizeof list, "log", v->text, err);
-    for (char *word = ret < 0 ? NULL : strtok_r(list, ",", &rest); word;
-         word = strtok_r(NULL, ",", &rest)) {
+    if (ret < 0)
+        return ret;
+    for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         ret = opt_word("log", word, v->row->words, &at, err);
         if (ret < 0)
             return ret;
-        v->s->log |= at == LOG_NSUBJECTS ? (1u << LOG_NSUBJECTS) - 1 : 1u << at;
+        unsigned subjects = 1u << at;
+        if (at == LOG_NSUBJECTS) /* the word behind the last means all of them */
+            subjects = (1u << LOG_NSUBJECTS) - 1;
+        v->s->log |= subjects;
     }
     return ret;
 }

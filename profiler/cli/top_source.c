@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
+#include "probe/base/util.h"
+
 static const char *const no_bridge =
     "start one with probeprof run, whose --http says where; or name its address";
 enum { AGAIN_MS = 1 };
@@ -23,26 +26,44 @@ static bool is_port(const char *s)
            atoi(s) < 65536;
 }
 
+/* An IPv6 address stands in brackets, since it has colons itself. Without a host it is this one.
+ * Moves *at behind it; false: it is none. */
+static bool take_host(const char **at, struct top_address *out)
+{
+    const bool bracket = **at == '[';
+    const char *host = *at + bracket, *end_at = ":/";
+    if (bracket)
+        end_at = "]";
+    const size_t len = strcspn(host, end_at);
+    if (bracket && host[len] != ']')
+        return false;
+    if (len >= sizeof out->host)
+        return false;
+    *at = host + len + bracket;
+    strcpy(out->host, "127.0.0.1");
+    if (len)
+        snprintf(out->host, sizeof out->host, "%.*s", (int)len, host);
+    return !strpbrk(out->host, " \t\r\n@\\\"<>");
+}
+
+/* Moves *at behind it. One that is too long is left out, as if none were given. */
+static void take_port(const char **at, struct top_address *out)
+{
+    if (**at != ':')
+        return;
+    const char *port = *at + 1;
+    const size_t digits = strcspn(port, "/");
+    if (digits < sizeof out->port)
+        snprintf(out->port, sizeof out->port, "%.*s", (int)digits, port);
+    *at = port + digits;
+}
+
 static int parse_tcp(const char *text, const char *at, struct top_address *out, struct err *err)
 {
-    bool bracket = *at == '[';
-    size_t n = bracket ? strcspn(at, "]") : strcspn(at, ":/");
-    const char *host = at + bracket, *rest = at + n + (bracket && at[n] == ']');
-    size_t len = n - bracket;
-    if ((bracket && at[n] != ']') || len >= sizeof out->host)
+    if (!take_host(&at, out))
         return not_an_address(text, err);
-    snprintf(out->host, sizeof out->host, "%.*s", (int)len, len ? host : "");
-    if (!len)
-        strcpy(out->host, "127.0.0.1");
-    if (strpbrk(out->host, " \t\r\n@\\\"<>"))
-        return not_an_address(text, err);
-    size_t digits = 0;
-    if (*rest == ':')
-        digits = strcspn(rest + 1, "/");
-    if (*rest == ':' && digits < sizeof out->port)
-        snprintf(out->port, sizeof out->port, "%.*s", (int)digits, rest + 1);
-    rest += *rest == ':' ? 1 + digits : 0;
-    if (is_port(out->port) && (!*rest || !strcmp(rest, "/")))
+    take_port(&at, out);
+    if (is_port(out->port) && (!*at || !strcmp(at, "/")))
         return 0;
     return not_an_address(text, err);
 }
@@ -60,8 +81,10 @@ int top_address_parse(const char *text, struct top_address *out, struct err *err
         path = text;
     if (strncmp(text, unix_, sizeof unix_ - 1) == 0)
         path = text + sizeof unix_ - 1;
+    if (!path && strstr(text, "://"))
+        return not_an_address(text, err);
     if (!path)
-        return strstr(text, "://") ? not_an_address(text, err) : parse_tcp(text, text, out, err);
+        return parse_tcp(text, text, out, err);
     if (!*path || strlen(path) >= sizeof out->path)
         return not_an_address(text, err);
     strcpy(out->path, path);
@@ -118,8 +141,8 @@ static void connection_refused(struct top_source *s, const char *body)
     const char *what = json_string_value(json_object_get(error, "what")),
                *hint = json_string_value(json_object_get(error, "hint"));
     if (status)
-        err_set(&why, ERR_IO, hint ? hint : "is that probeprof's feed?", "%s (HTTP status %d)",
-                what ? what : "refused", status);
+        err_set(&why, ERR_IO, text_or(hint, "is that probeprof's feed?"), "%s (HTTP status %d)",
+                text_or(what, "refused"), status);
     else
         err_set(&why, ERR_PROTOCOL, no_bridge, "what answers there does not speak HTTP");
     json_decref(root);
@@ -129,7 +152,7 @@ static void connection_refused(struct top_source *s, const char *body)
 /* The head ends with an empty line; what follows it is the stream. False: no more of it. */
 static bool take_head(struct top_source *s, const char *at, size_t n)
 {
-    size_t room = sizeof s->answer - 1 - s->answered, some = n < room ? n : room;
+    size_t room = sizeof s->answer - 1 - s->answered, some = MIN(n, room);
     memcpy(s->answer + s->answered, at, some);
     s->answered += some;
     s->answer[s->answered] = 0;
@@ -155,6 +178,23 @@ static void on_alloc(uv_handle_t *h, size_t hint, uv_buf_t *buf)
     *buf = uv_buf_init(s->buf, sizeof s->buf);
 }
 
+static bool take_bytes(struct top_source *s, size_t n)
+{
+    if (s->in_body)
+        return s->events.bytes(s->ctx, s->buf, n);
+    return take_head(s, s->buf, n);
+}
+
+/* What follows the head of the answer, "" if nothing does. */
+static const char *answer_body(const struct top_source *s)
+{
+    static const char empty_line[] = "\r\n\r\n";
+    const char *end = strstr(s->answer, empty_line);
+    if (end)
+        return end + strlen(empty_line);
+    return "";
+}
+
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct top_source *s = stream->data;
@@ -162,15 +202,12 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     if (n == 0)
         return;
     if (n > 0) {
-        bool go_on = s->in_body ? s->events.bytes(s->ctx, s->buf, (size_t)n)
-                                : take_head(s, s->buf, (size_t)n);
-        if (!go_on)
+        if (!take_bytes(s, (size_t)n))
             drop_connection(s);
         return;
     }
-    const char *end = strstr(s->answer, "\r\n\r\n");
     if (!s->in_body && s->answered)
-        connection_refused(s, end ? end + 4 : "");
+        connection_refused(s, answer_body(s));
     else
         connection_lost_by(s, (int)n, "the feed");
 }
@@ -179,6 +216,19 @@ static void on_written(uv_write_t *w, int status)
 {
     (void)w;
     (void)status; /* reading says it, too */
+}
+
+/* Returns its length. */
+static int make_request(struct top_source *s, const char *path)
+{
+    const char *host = s->to.host;
+    if (*s->to.path)
+        host = "localhost";
+    const bool six = strchr(host, ':'), has_token = *s->token;
+    return snprintf(
+        s->request, sizeof s->request, "GET %s HTTP/1.0\r\nHost: %s%s%s:%s\r\n%s%s%s\r\n", path,
+        text_if(six, "["), host, text_if(six, "]"), s->to.port,
+        text_if(has_token, "Authorization: Bearer "), s->token, text_if(has_token, "\r\n"));
 }
 
 static void on_connected(uv_connect_t *c, int status)
@@ -192,13 +242,7 @@ static void on_connected(uv_connect_t *c, int status)
         return;
     }
     s->events.ask(s->ctx, path, sizeof path);
-    const char *host = *s->to.path ? "localhost" : s->to.host;
-    bool six = strchr(host, ':') != NULL;
-    int n =
-        snprintf(s->request, sizeof s->request, "GET %s HTTP/1.0\r\nHost: %s%s%s:%s\r\n%s%s%s\r\n",
-                 path, six ? "[" : "", host, six ? "]" : "", s->to.port,
-                 *s->token ? "Authorization: Bearer " : "", s->token, *s->token ? "\r\n" : "");
-    uv_buf_t buf = uv_buf_init(s->request, (unsigned)n);
+    uv_buf_t buf = uv_buf_init(s->request, (unsigned)make_request(s, path));
     uv_write(&s->write, &s->link.stream, &buf, 1, on_written);
     uv_read_start(&s->link.stream, on_alloc, on_read);
 }

@@ -122,16 +122,22 @@ int useless_run(const struct settings *s, struct err *err)
 
 int useless_part(const struct settings *s, const struct part *part, struct err *err)
 {
-    bool is_sh4 = part->elf_machine == EM_SH;
-    const struct setting_row *row = first_flag(s, is_sh4 ? ONLY_S12Z : ONLY_SH4);
-    const struct setting_row *no = NULL;
-    if (row)
-        no = setting_negation(setting_id(row));
-    if (row)
-        return err_set(err, ERR_USAGE, "leave it out", "--%s%s%s%s for %s parts, not for a %s",
-                       row->name, no ? " and --" : "", no ? no->name : "", no ? " are" : " is",
-                       is_sh4 ? "S12Z" : "SH-4", part->name);
-    return 0;
+    const char *other_cpu = "SH-4";
+    unsigned others = ONLY_SH4;
+    if (part->elf_machine == EM_SH) {
+        other_cpu = "S12Z";
+        others = ONLY_S12Z;
+    }
+    const struct setting_row *row = first_flag(s, others);
+    if (!row)
+        return 0;
+    const struct setting_row *no = setting_negation(setting_id(row));
+    if (no)
+        return err_set(err, ERR_USAGE, "leave it out",
+                       "--%s and --%s are for %s parts, not for a %s", row->name, no->name,
+                       other_cpu, part->name);
+    return err_set(err, ERR_USAGE, "leave it out", "--%s is for %s parts, not for a %s", row->name,
+                   other_cpu, part->name);
 }
 
 int useless_ratio(const struct settings *s, const struct part *part, const uint16_t event[2],

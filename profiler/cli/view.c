@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 static void write_file(void *ctx, const char *text, size_t len) { fwrite(text, 1, len, ctx); }
@@ -41,7 +42,7 @@ static bool speaks_utf8(void)
     static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
     const char *value = "";
     for (size_t i = 0; i < ARRAY_LEN(names) && !*value; i++)
-        value = getenv(names[i]) ? getenv(names[i]) : "";
+        value = text_or(getenv(names[i]), "");
     return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
 }
 
@@ -61,9 +62,13 @@ const struct exporter *view_exporter(const struct settings *s)
 int view_save(const char *path, const struct profile *p, struct err *err)
 {
     const struct exporter *x;
-    const char *dot = strrchr(path, '.');
-    int ret = exporter_find(dot && !strcmp(dot, ".json") ? "json" : "prf", &x, err);
-    return ret < 0 ? ret : exporter_save(x, p, &(struct report_options){ 0 }, path, err);
+    const char *dot = strrchr(path, '.'), *format = "prf";
+    if (dot && !strcmp(dot, ".json"))
+        format = "json";
+    int ret = exporter_find(format, &x, err);
+    if (ret < 0)
+        return ret;
+    return exporter_save(x, p, &(struct report_options){ 0 }, path, err);
 }
 
 struct report_options view_options(const struct settings *s, const struct symbols *syms, FILE *out)
@@ -71,8 +76,8 @@ struct report_options view_options(const struct settings *s, const struct symbol
     unsigned width = terminal_width(out);
     const char *no_color = getenv("NO_COLOR");
     return (struct report_options){
-        .width = width ? width : 100,
-        .color = view_columns(out) && !(no_color && *no_color),
+        .width = EITHER(width, 100u),
+        .color = view_columns(out) && !text_given(no_color),
         .ascii = !width || !speaks_utf8(),
         .sort = s->sort,
         .up = s->tree_up,

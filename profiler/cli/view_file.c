@@ -38,6 +38,15 @@ static void keep_events(void *ctx, const struct event *events, size_t n)
             f->events[f->nevents % FEED_EVENTS] = events[i];
 }
 
+/* Some formats have no use for the program. */
+static int read_imported(const struct view_file *f, const char *elf, const struct importer *is,
+                         struct profile **p, struct symbols **syms, struct err *err)
+{
+    if (!is->read_with)
+        elf = NULL;
+    return importer_read(is, f->path, elf, p, syms, err);
+}
+
 static int read_file(struct view_file *f, const char *elf, const struct importer *is,
                      struct profile **p, struct err *err)
 {
@@ -45,7 +54,7 @@ static int read_file(struct view_file *f, const char *elf, const struct importer
     if (input_is_url(f->path))
         return input_read_url(f->path, p, err);
     if (is)
-        return importer_read(is, f->path, is->read_with ? elf : NULL, p, &f->symbols, err);
+        return read_imported(f, elf, is, p, &f->symbols, err);
     return replay_keep(f->path, elf, &tap, &f->capture, p, &f->symbols, err);
 }
 
@@ -61,7 +70,7 @@ static int hold_unmarked(struct view_file *f, const char *elf, const struct impo
     if (f->capture.tree)
         ret = capture_profile(&f->capture, &info, &p, err);
     else if (is)
-        ret = importer_read(is, f->path, is->read_with ? elf : NULL, &p, &syms, err);
+        ret = read_imported(f, elf, is, &p, &syms, err);
     else
         ret = input_read_url(f->path, &p, err);
     symbols_close(syms);
@@ -94,7 +103,9 @@ int view_file_open(struct cli *cli, struct view_file *f, const char *elf, const 
 
 const struct snapshot *view_file_snapshot(const struct view_file *f, bool marked)
 {
-    return snapshot_keep(marked || !f->unmarked ? f->loaded : f->unmarked);
+    if (marked || !f->unmarked)
+        return snapshot_keep(f->loaded);
+    return snapshot_keep(f->unmarked);
 }
 
 void view_file_close(struct view_file *f)
