@@ -9,7 +9,7 @@
 #include "probe/adapter.h"
 #include "probe/probe.h"
 
-static void again(const struct adapter_spec *s)
+static void parse_written_again(const struct adapter_spec *s)
 {
     char text[320];
     struct adapter_spec twice;
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[n] = 0;
     int ret = adapter_spec_parse(text, &s, &err);
     if (ret == 0)
-        again(&s);
+        parse_written_again(&s);
     else if (ret != -ERR_USAGE || !*err.hint)
         abort();
     found_by_its_name(text);

@@ -14,15 +14,15 @@ struct input {
     const uint8_t *at, *end;
 };
 
-static uint8_t next(struct input *in) { return in->at < in->end ? *in->at++ : 0; }
+static uint8_t next_byte(struct input *in) { return in->at < in->end ? *in->at++ : 0; }
 
 static size_t make_ops(struct input *in, struct jtag_op *ops)
 {
     static const uint8_t ones[(MOST_BITS + 7) / 8] = { 0xFF, 0x0F, 0xAA };
-    size_t n = 1 + next(in) % OPS;
+    size_t n = 1 + next_byte(in) % OPS;
     for (size_t i = 0; i < n; i++) {
-        uint8_t how = next(in);
-        uint32_t bits = 1 + (next(in) | (uint32_t)(how >> 6) << 8) % MOST_BITS;
+        uint8_t how = next_byte(in);
+        uint32_t bits = 1 + (next_byte(in) | (uint32_t)(how >> 6) << 8) % MOST_BITS;
         ops[i] = (struct jtag_op){ .kind = (enum jtag_op_kind)(how & 3),
                                    .bits = bits,
                                    .idle_clocks = how >> 3 & 3 };
@@ -36,12 +36,12 @@ static size_t make_ops(struct input *in, struct jtag_op *ops)
 
 /* The batch is answered by the input; its last byte but one and its last are as they have to be,
  * most of the time. */
-static void answer(struct input *in, const struct mpsse_batch *b)
+static void answer_batch(struct input *in, const struct mpsse_batch *b)
 {
     uint8_t *reply = malloc(b->nin);
     for (uint32_t i = 0; i < b->nin; i++)
-        reply[i] = next(in);
-    if (b->nin >= 2 && next(in) % 8) {
+        reply[i] = next_byte(in);
+    if (b->nin >= 2 && next_byte(in) % 8) {
         reply[b->nin - 2] = 0xFA;
         reply[b->nin - 1] = TOKEN;
     }
@@ -59,10 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mpsse_cursor c = { .ops = ops, .n = n };
     struct mpsse_batch b = { .out = out,
                              .reply = replies,
-                             .cap_out = MPSSE_MIN_OUT + next(&in),
-                             .cap_in = MPSSE_MIN_IN + next(&in),
-                             .cap_replies =
-                                 MPSSE_MIN_REPLIES + next(&in) % (REPLIES - MPSSE_MIN_REPLIES + 1),
+                             .cap_out = MPSSE_MIN_OUT + next_byte(&in),
+                             .cap_in = MPSSE_MIN_IN + next_byte(&in),
+                             .cap_replies = MPSSE_MIN_REPLIES +
+                                            next_byte(&in) % (REPLIES - MPSSE_MIN_REPLIES + 1),
                              .packet_data = 62,
                              .falling = size & 1 };
     for (bool all = jtag_check(ops, n, NULL) < 0; !all;) {
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (b.nout > b.cap_out || b.nin > b.cap_in || b.nreplies > b.cap_replies ||
             b.nin % b.packet_data == 0)
             abort();
-        answer(&in, &b);
+        answer_batch(&in, &b);
     }
     for (size_t i = 0; i < n; i++)
         free(ops[i].tdo);

@@ -12,7 +12,7 @@ struct answers {
     const uint8_t *at, *end;
 };
 
-static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+static int answer_ops(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
     struct answers *a = CONTAINER_OF(p, struct answers, probe);
     (void)err;
@@ -29,7 +29,7 @@ static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct 
     return 0;
 }
 
-static void check(const struct jtag_chain *c, const struct jtag_place *p)
+static void check_place(const struct jtag_chain *c, const struct jtag_place *p)
 {
     if (p->ir_before + p->ir_bits + p->ir_after != c->ir_bits ||
         p->taps_before + 1 + p->taps_after != c->taps || p->place != p->taps_before)
@@ -40,7 +40,7 @@ static void check(const struct jtag_chain *c, const struct jtag_place *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct jtag_ops jtag = { .execute = execute };
+    static const struct jtag_ops jtag = { .execute = answer_ops };
     static const struct probe_driver driver = { .name = "any", .jtag = &jtag };
     static const struct jtag_chain_want want[] = { { "SH7750", 16, false }, { "other", 5, true } };
     const uint8_t *zero = memchr(data, 0, size);
@@ -60,9 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     for (size_t i = 0; i < ARRAY_LEN(want); i++) {
         if (jtag_chain_find(&chain, &want[i], given, &place, NULL) == 0)
-            check(&chain, &place);
+            check_place(&chain, &place);
         if (jtag_chain_find(&chain, &want[i], "", &place, NULL) == 0)
-            check(&chain, &place);
+            check_place(&chain, &place);
     }
     return 0;
 }

@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void metadata(const uint8_t *data, size_t size)
+static void parse_metadata(const uint8_t *data, size_t size)
 {
     struct pdo_sr_meta *m = malloc(sizeof *m);
     struct err err = { .code = ERR_OK };
@@ -26,7 +26,7 @@ static void metadata(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    metadata(data, size);
+    parse_metadata(data, size);
     if (size < 4)
         return 0;
     unsigned unit = 1 + data[0] % PDO_UNIT_MAX, clk = data[1] % (8 * unit),

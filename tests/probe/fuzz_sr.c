@@ -35,7 +35,7 @@ struct session {
     size_t n;
 };
 
-static void must(bool holds)
+static void must_hold(bool holds)
 {
     if (!holds)
         abort();
@@ -70,7 +70,7 @@ static void take_session(const uint8_t *at, const uint8_t *end, struct session *
         at = take_piece(at, end, &s->piece[s->n++]);
 }
 
-static bool there(const struct session *s, size_t n, const char *name)
+static bool has_piece(const struct session *s, size_t n, const char *name)
 {
     for (size_t k = 0; k < n; k++)
         if (!strcmp(s->piece[k].name, name))
@@ -84,14 +84,14 @@ static void add_all(zip_t *zip, struct session *s)
     zip_file_add(zip, "metadata", zip_source_buffer(zip, s->metadata, s->len, 0), 0);
     for (size_t k = 0; k < s->n; k++) {
         struct piece *p = &s->piece[k];
-        if (there(s, k, p->name)) {
+        if (has_piece(s, k, p->name)) {
             *p->name = 0;
             continue;
         }
         zip_int64_t at = zip_file_add(zip, p->name, zip_source_buffer(zip, p->bytes, p->n, 0), 0);
-        must(at >= 0 &&
-             zip_set_file_compression(zip, (zip_uint64_t)at,
-                                      p->packed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 1) == 0);
+        must_hold(at >= 0 &&
+                  zip_set_file_compression(zip, (zip_uint64_t)at,
+                                           p->packed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 1) == 0);
     }
 }
 
@@ -101,12 +101,12 @@ static uint8_t *make_zip(struct session *s, size_t *len)
     zip_source_t *to = zip_source_buffer_create(NULL, 0, 0, NULL);
     zip_t *zip = zip_open_from_source(to, ZIP_TRUNCATE, NULL);
     zip_stat_t st;
-    must(zip != NULL);
+    must_hold(zip != NULL);
     zip_source_keep(to);
     add_all(zip, s);
-    must(zip_close(zip) == 0 && zip_source_open(to) == 0 && zip_source_stat(to, &st) == 0);
+    must_hold(zip_close(zip) == 0 && zip_source_open(to) == 0 && zip_source_stat(to, &st) == 0);
     uint8_t *out = malloc(st.size);
-    must(zip_source_read(to, out, st.size) == (zip_int64_t)st.size);
+    must_hold(zip_source_read(to, out, st.size) == (zip_int64_t)st.size);
     zip_source_close(to);
     zip_source_free(to);
     *len = st.size;
@@ -114,11 +114,11 @@ static uint8_t *make_zip(struct session *s, size_t *len)
 }
 
 /* All samples in order. A session that cannot be read as a whole has no truth: false. */
-static bool truth(const struct session *s, const char *capture, uint8_t *out, size_t *len)
+static bool join_samples(const struct session *s, const char *capture, uint8_t *out, size_t *len)
 {
     char name[24];
     size_t of = 0, used = 0;
-    bool alone = there(s, s->n, capture);
+    bool alone = has_piece(s, s->n, capture);
     *len = 0;
     for (size_t k = 0; k < s->n; k++)
         of += !strncmp(s->piece[k].name, "logic-1", 7);
@@ -136,7 +136,8 @@ static bool truth(const struct session *s, const char *capture, uint8_t *out, si
 }
 
 /* The edges of the samples, one sample after the other; what is read has to be these. */
-static void compare(struct pdo_file *f, const struct pdo_sr_meta *m, const uint8_t *p, size_t len)
+static void compare_edges(struct pdo_file *f, const struct pdo_sr_meta *m, const uint8_t *p,
+                          size_t len)
 {
     unsigned clk = (unsigned)pdo_sr_signal(m, "clk", NULL),
              bit = (unsigned)pdo_sr_signal(m, "data", NULL), last = 4;
@@ -149,14 +150,14 @@ static void compare(struct pdo_file *f, const struct pdo_sr_meta *m, const uint8
         last = level;
         if (at == got) {
             int n = pdo_file_read(f, out, 64 + len % 236, NULL);
-            must(n > 0);
+            must_hold(n > 0);
             got = (size_t)n;
             at = 0;
         }
-        must(out[at] == PDO_EDGE(k, level >> 1, level & 1));
+        must_hold(out[at] == PDO_EDGE(k, level >> 1, level & 1));
         at++;
     }
-    must(at == got && pdo_file_read(f, out, 64, NULL) == 0 && pdo_file_seen(f) == UINT64_MAX);
+    must_hold(at == got && pdo_file_read(f, out, 64, NULL) == 0 && pdo_file_seen(f) == UINT64_MAX);
 }
 
 static void just_read(struct pdo_file *f)
@@ -166,7 +167,7 @@ static void just_read(struct pdo_file *f)
     int n;
     while ((n = pdo_file_read(f, out, ARRAY_LEN(out), &err)) > 0)
         ;
-    must(n == 0 ? pdo_file_seen(f) == UINT64_MAX : n == -ERR_FORMAT && *err.what);
+    must_hold(n == 0 ? pdo_file_seen(f) == UINT64_MAX : n == -ERR_FORMAT && *err.what);
 }
 
 /* s: what is in it, NULL: not known */
@@ -182,20 +183,20 @@ static void open_and_read(const char *path, const struct session *s)
     size_t len;
     int ret = pdo_file_open(&cfg, &f, &err);
     if (ret < 0) {
-        must(*err.what && *err.hint);
+        must_hold(*err.what && *err.hint);
         return;
     }
     if (s && pdo_sr_parse(s->metadata, s->len, &m, NULL) == 0 && !strcmp(m.capture, "logic-1") &&
-        truth(s, m.capture, samples, &len))
-        compare(f, &m, samples, len);
+        join_samples(s, m.capture, samples, &len))
+        compare_edges(f, &m, samples, len);
     else
         just_read(f);
     pdo_file_close(f);
 }
 
-static void put(int fd, const uint8_t *bytes, size_t len)
+static void write_file(int fd, const uint8_t *bytes, size_t len)
 {
-    must(ftruncate(fd, 0) == 0 && pwrite(fd, bytes, len, 0) == (ssize_t)len);
+    must_hold(ftruncate(fd, 0) == 0 && pwrite(fd, bytes, len, 0) == (ssize_t)len);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -211,7 +212,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned how = data[0] % HOWS;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (how == RAW) {
-        put(fd, data + 1, size - 1);
+        write_file(fd, data + 1, size - 1);
         open_and_read(path, NULL);
         return 0;
     }
@@ -219,7 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *zip = make_zip(&s, &len);
     if (how == DAMAGED)
         zip[(size_t)(data[1] | data[2] << 8) % len] ^= data[1] ? data[1] : 1;
-    put(fd, zip, len);
+    write_file(fd, zip, len);
     open_and_read(path, how == WHOLE ? &s : NULL);
     free(zip);
     for (size_t k = 0; k < s.n; k++)

@@ -103,7 +103,7 @@ static const struct adapter found[ALL] = {
 };
 
 /* rows: letters a.. of the table above. */
-static struct adapter_list take(const char *rows, struct adapter *to)
+static struct adapter_list take_rows(const char *rows, struct adapter *to)
 {
     size_t n = 0;
     for (; rows[n]; n++)
@@ -161,7 +161,7 @@ static void choose__what_is_there_and_what_is_meant__one_or_a_sentence(void **st
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct adapter row[ALL];
-        struct adapter_list list = take(rows[i].rows, row);
+        struct adapter_list list = take_rows(rows[i].rows, row);
         struct adapter_spec spec;
         struct err err = { .code = ERR_OK };
         print_message("  %s\n", rows[i].label);
@@ -175,7 +175,7 @@ static void choose__what_is_there_and_what_is_meant__one_or_a_sentence(void **st
 static void choose__what_the_part_needs__only_those_count_unless_named(void **state)
 {
     struct adapter row[ALL];
-    const struct adapter_list both = take("dk", row);
+    const struct adapter_list both = take_rows("dk", row);
     struct err err = { .code = ERR_OK };
     (void)state;
     assert_int_equal(
@@ -185,7 +185,7 @@ static void choose__what_the_part_needs__only_those_count_unless_named(void **st
     assert_int_equal(adapter_choose(&both, NULL, &(struct adapter_spec){ 0 }, NULL), -ERR_USAGE);
     assert_int_equal(
         adapter_choose(&both, "jlink", &(struct adapter_spec){ .need = ADAPTER_BDC }, NULL), 0);
-    const struct adapter_list one = take("d", row);
+    const struct adapter_list one = take_rows("d", row);
     assert_int_equal(
         adapter_choose(&one, NULL, &(struct adapter_spec){ .need = ADAPTER_BDC }, &err),
         -ERR_NOT_FOUND);
@@ -234,7 +234,7 @@ static void meant_by__a_number_or_a_place_alone__the_row(void **state)
         { "", -1 },      { "@", -1 },   { "0", -1 },  { "9-9", -1 },
     };
     struct adapter row[ALL];
-    const struct adapter_list list = take("abdg", row);
+    const struct adapter_list list = take_rows("abdg", row);
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         print_message("  %s\n", rows[i].text);

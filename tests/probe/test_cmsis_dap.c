@@ -14,7 +14,7 @@
 #include "targets/sim/sh4/board.h"
 #include "tests/system/usb/model_cmsis_dap_fw.h"
 
-static uint32_t rnd(uint32_t *s)
+static uint32_t next_random(uint32_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 17;
@@ -251,24 +251,26 @@ enum { OPS = 40, MOST_BYTES = 64 };
 static size_t random_ops(uint32_t *seed, struct jtag_op *ops, uint8_t tdi[OPS][MOST_BYTES],
                          uint8_t tdo[OPS][MOST_BYTES])
 {
-    size_t n = rnd(seed) % OPS + 1;
+    size_t n = next_random(seed) % OPS + 1;
     for (size_t i = 0; i < n; i++) {
-        unsigned kind = rnd(seed) % 10, bits = rnd(seed) % 4 == 0 ? rnd(seed) % (8 * MOST_BYTES) + 1
-                                               : rnd(seed) % 2    ? 32
-                                                                  : 16;
+        unsigned kind = next_random(seed) % 10,
+                 bits = next_random(seed) % 4 == 0 ? next_random(seed) % (8 * MOST_BYTES) + 1
+                        : next_random(seed) % 2    ? 32
+                                                   : 16;
         for (unsigned b = 0; b < MOST_BYTES; b++)
-            tdi[i][b] = (uint8_t)rnd(seed);
-        uint8_t *out = rnd(seed) % 3 ? tdo[i] : NULL, *in = rnd(seed) % 4 ? tdi[i] : NULL;
+            tdi[i][b] = (uint8_t)next_random(seed);
+        uint8_t *out = next_random(seed) % 3 ? tdo[i] : NULL,
+                *in = next_random(seed) % 4 ? tdi[i] : NULL;
         if (kind > 1 && kind < 4) {
             in = memset(tdi[i], 0xFF, MOST_BYTES);
             if (bits == 16)
-                put_le16(tdi[i], rnd(seed) % 2 ? 0x6000 : 0xFFFF);
+                put_le16(tdi[i], next_random(seed) % 2 ? 0x6000 : 0xFFFF);
         }
         ops[i] = kind == 0   ? jtag_reset()
-                 : kind == 1 ? jtag_idle(rnd(seed) % 300)
+                 : kind == 1 ? jtag_idle(next_random(seed) % 300)
                  : kind < 4  ? jtag_ir(bits, in, out)
                              : jtag_dr(bits, in, out);
-        ops[i].idle_clocks = rnd(seed) % 5 == 0 ? rnd(seed) % 20 : 0;
+        ops[i].idle_clocks = next_random(seed) % 5 == 0 ? next_random(seed) % 20 : 0;
     }
     return n;
 }
@@ -339,17 +341,17 @@ static void pack__tokens__alternate_in_every_packet(void **state)
             struct jtag_chunk c = { .tms = tms,
                                     .tdi = tdi,
                                     .field = &f,
-                                    .nfields = rnd(&seed) % 2,
-                                    .nbits = rnd(&seed) % 2040 + 1 };
+                                    .nfields = next_random(&seed) % 2,
+                                    .nbits = next_random(&seed) % 2040 + 1 };
             struct dap_request r = { .buf = buf };
             uint32_t field = 0;
-            unsigned density = rnd(&seed) % 3;
-            bool odd = rnd(&seed) & 1;
+            unsigned density = next_random(&seed) % 3;
+            bool odd = next_random(&seed) & 1;
             for (size_t i = 0; i < sizeof tms; i++)
-                tms[i] =
-                    (uint8_t)(density == 0   ? 0
-                              : density == 1 ? rnd(&seed)
-                                             : rnd(&seed) & rnd(&seed) & rnd(&seed) & rnd(&seed));
+                tms[i] = (uint8_t)(density == 0   ? 0
+                                   : density == 1 ? next_random(&seed)
+                                                  : next_random(&seed) & next_random(&seed) &
+                                                        next_random(&seed) & next_random(&seed));
             for (uint32_t at = 0; at < c.nbits; odd = !odd) {
                 at += dap_pack(&c, at, &field, odd, &rows[k], &r);
                 if (rows[k].token == DAP_TOKEN_WRAP)

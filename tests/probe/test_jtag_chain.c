@@ -36,7 +36,7 @@ struct chain_board {
     struct others others;
 };
 
-static struct chain_board *of(struct sim_board *b)
+static struct chain_board *chain_board_of(struct sim_board *b)
 {
     return CONTAINER_OF(b, struct chain_board, base);
 }
@@ -44,7 +44,7 @@ static struct chain_board *of(struct sim_board *b)
 static int chain_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi,
                        uint8_t *tdo, struct err *err)
 {
-    struct chain_board *c = of(b);
+    struct chain_board *c = chain_board_of(b);
     struct others *o = &c->others;
     static uint8_t line[1 << 16], in[1 << 16];
     size_t bytes = (n + 7) / 8;
@@ -71,27 +71,29 @@ static int chain_clock(struct sim_board *b, size_t n, const uint8_t *tms, const 
 
 static int chain_set_pins(struct sim_board *b, unsigned mask, unsigned value, struct err *err)
 {
-    return of(b)->board->type->set_pins(of(b)->board, mask, value, err);
+    return chain_board_of(b)->board->type->set_pins(chain_board_of(b)->board, mask, value, err);
 }
 static int chain_get_pins(struct sim_board *b, unsigned *value, unsigned *known, struct err *err)
 {
-    return of(b)->board->type->get_pins(of(b)->board, value, known, err);
+    return chain_board_of(b)->board->type->get_pins(chain_board_of(b)->board, value, known, err);
 }
 static uint32_t chain_hz(struct sim_board *b, uint32_t hz)
 {
-    return of(b)->board ? of(b)->board->type->set_tck_hz(of(b)->board, hz) : hz;
+    return chain_board_of(b)->board
+               ? chain_board_of(b)->board->type->set_tck_hz(chain_board_of(b)->board, hz)
+               : hz;
 }
 static int chain_advance(struct sim_board *b, uint64_t ns, struct err *err)
 {
-    return of(b)->board->type->advance(of(b)->board, ns, err);
+    return chain_board_of(b)->board->type->advance(chain_board_of(b)->board, ns, err);
 }
 static uint64_t chain_now(struct sim_board *b) { return (uint64_t)(uintptr_t)b; }
 
 static void chain_destroy(struct sim_board *b)
 {
-    if (of(b)->board)
-        of(b)->board->type->destroy(of(b)->board);
-    free(of(b));
+    if (chain_board_of(b)->board)
+        chain_board_of(b)->board->type->destroy(chain_board_of(b)->board);
+    free(chain_board_of(b));
 }
 
 static int chain_create(const char *options, const struct log *log, struct sim_board **out,
@@ -129,14 +131,14 @@ static struct probe *open_chain(const char *options, const struct others *others
     struct probe *p;
     snprintf(name, sizeof name, "sim:chain%s%s", *options ? "," : "", options);
     assert_int_equal(probe_open(name, &cfg, &p, NULL), 0);
-    *board = of((struct sim_board *)(uintptr_t)p->driver->jtag->now_ns(p));
+    *board = chain_board_of((struct sim_board *)(uintptr_t)p->driver->jtag->now_ns(p));
     (*board)->others = *others;
     for (unsigned i = 0; i < others->n; i++)
         tap_reset(&(*board)->others.tap[i]);
     return p;
 }
 
-static unsigned rnd(unsigned *seed, unsigned below)
+static unsigned random_below(unsigned *seed, unsigned below)
 {
     *seed = *seed * 1103515245u + 12345u;
     return (*seed >> 8) % below;
@@ -145,11 +147,11 @@ static unsigned rnd(unsigned *seed, unsigned below)
 /* Others with an IDCODE each: then the SH7750, which has none, can be told from them. */
 static struct others random_others(unsigned n, unsigned *seed)
 {
-    struct others o = { .n = n, .place = rnd(seed, n + 1) };
+    struct others o = { .n = n, .place = random_below(seed, n + 1) };
     for (unsigned i = 0; i < n; i++)
-        o.tap[i] = (struct tap){ .ir_bits = 2 + rnd(seed, 31),
-                                 .idcode = (rnd(seed, 1 << 24) << 8 | 0x57) & 0x7FFFFFFF,
-                                 .idcode_op = rnd(seed, 3) };
+        o.tap[i] = (struct tap){ .ir_bits = 2 + random_below(seed, 31),
+                                 .idcode = (random_below(seed, 1 << 24) << 8 | 0x57) & 0x7FFFFFFF,
+                                 .idcode_op = random_below(seed, 3) };
     return o;
 }
 
@@ -386,34 +388,36 @@ struct batch {
 
 /* Instructions and words of a CPU that is held in reset, so that nothing depends on the clocks that
  * go by. */
-static void make(struct batch *b, unsigned seed)
+static void make_batch(struct batch *b, unsigned seed)
 {
     static const uint8_t commands[] = { SH4_TI_RESET_ASSERT, SH4_TI_BYPASS };
     uint8_t command = SH4_TI_BYPASS;
     for (unsigned i = 0; i < OPS; i++) {
         struct jtag_op *op = &b->op[i];
-        unsigned kind = i == 0 ? 1 : rnd(&seed, 12);
-        uint8_t *out = rnd(&seed, 4) ? b->out[i] : rnd(&seed, 2) ? b->in[i] : NULL;
-        put_le32(b->in[i], rnd(&seed, 1 << 16) << 16 | rnd(&seed, 1 << 16));
+        unsigned kind = i == 0 ? 1 : random_below(&seed, 12);
+        uint8_t *out = random_below(&seed, 4)   ? b->out[i]
+                       : random_below(&seed, 2) ? b->in[i]
+                                                : NULL;
+        put_le32(b->in[i], random_below(&seed, 1 << 16) << 16 | random_below(&seed, 1 << 16));
         memset(b->out[i], 0x5A, 4);
         if (kind == 0) {
             *op = jtag_reset();
             command = SH4_TI_BYPASS;
         } else if (kind == 1) {
-            command = commands[rnd(&seed, 2)];
+            command = commands[random_below(&seed, 2)];
             put_le16(b->in[i], (uint16_t)(command == SH4_TI_BYPASS ? 0xFFFF : command << 8 | 0xFF));
             *op = jtag_ir(SH4_IR_BITS, b->in[i], out);
         } else if (kind == 2) {
-            *op = jtag_idle(1 + rnd(&seed, 30));
+            *op = jtag_idle(1 + random_below(&seed, 30));
         } else {
             *op = jtag_dr(command == SH4_TI_BYPASS ? 1 : SH4_SDDR_BITS,
-                          rnd(&seed, 8) ? b->in[i] : NULL, out);
+                          random_below(&seed, 8) ? b->in[i] : NULL, out);
         }
-        op->idle_clocks = rnd(&seed, 3);
+        op->idle_clocks = random_below(&seed, 3);
     }
 }
 
-static int run(struct probe *p, const struct jtag_op *ops, size_t n)
+static int run_ops(struct probe *p, const struct jtag_op *ops, size_t n)
 {
     return p->driver->jtag->execute(p, ops, n, NULL);
 }
@@ -422,7 +426,7 @@ static void hold_core(struct probe *p)
 {
     const uint8_t hold[2] = { 0xFF, SH4_TI_RESET_ASSERT };
     const struct jtag_op ops[] = { jtag_reset(), jtag_ir(SH4_IR_BITS, hold, NULL) };
-    assert_int_equal(run(p, ops, 2), 0);
+    assert_int_equal(run_ops(p, ops, 2), 0);
 }
 
 static void wrap__any_chain__answers_are_those_of_one_alone(void **state)
@@ -445,10 +449,10 @@ static void wrap__any_chain__answers_are_those_of_one_alone(void **state)
         hold_core(wrapped);
         hold_core(alone);
         for (unsigned k = 0; k < 5; k++) {
-            make(&got, round * 10 + k);
-            make(&want, round * 10 + k);
-            assert_int_equal(run(wrapped, got.op, OPS), 0);
-            assert_int_equal(run(alone, want.op, OPS), 0);
+            make_batch(&got, round * 10 + k);
+            make_batch(&want, round * 10 + k);
+            assert_int_equal(run_ops(wrapped, got.op, OPS), 0);
+            assert_int_equal(run_ops(alone, want.op, OPS), 0);
             for (unsigned i = 0; i < OPS; i++)
                 if (memcmp(got.out[i], want.out[i], 4) || memcmp(got.in[i], want.in[i], 4))
                     fail_msg("round %u, batch %u, op %u of kind %d: %08x, alone %08x", round, k, i,
@@ -483,14 +487,14 @@ static void wrap__more_than_fits_at_once__goes_on(void **state)
         put_le32(words[i], i * 2654435761u);
         ops[i] = jtag_dr(32, words[i], words[i]);
     }
-    assert_int_equal(run(wrapped, ops, N), 0);
+    assert_int_equal(run_ops(wrapped, ops, N), 0);
     const struct jtag_op one = jtag_dr(32, NULL, words[N - 1]),
                          large = jtag_dr(8 * sizeof big, big, big),
                          too_large = jtag_dr(JTAG_MAX_BITS, big, NULL);
-    assert_int_equal(run(wrapped, &one, 1), 0);
-    assert_int_equal(run(wrapped, &large, 1), 0);
-    assert_int_equal(run(wrapped, &too_large, 1), -ERR_USAGE);
-    assert_int_equal(run(wrapped, NULL, 0), 0);
+    assert_int_equal(run_ops(wrapped, &one, 1), 0);
+    assert_int_equal(run_ops(wrapped, &large, 1), 0);
+    assert_int_equal(run_ops(wrapped, &too_large, 1), -ERR_USAGE);
+    assert_int_equal(run_ops(wrapped, NULL, 0), 0);
     probe_close(wrapped);
 }
 
@@ -512,7 +516,7 @@ static void wrap__data_after_a_reset__goes_through_bypass(void **state)
     (void)state;
     assert_int_equal(jtag_chain_wrap(p, &chain, &place, &wrapped, NULL), 0);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(run(wrapped, ops, 2), 0);
+        assert_int_equal(run_ops(wrapped, ops, 2), 0);
         assert_int_equal(out[0], 0);
         assert_int_equal(board->others.tap[0].ir, 31);
         assert_int_equal(board->others.tap[1].ir, 15);

@@ -43,7 +43,7 @@ struct adapter {
     unsigned fail_send, fail_receive;                    /* the n-th, 0: never */
 };
 
-static int send(void *ctx, struct jtag_chunk *c, struct err *err)
+static int send_chunk(void *ctx, struct jtag_chunk *c, struct err *err)
 {
     struct adapter *a = ctx;
     if (++a->sent == a->fail_send)
@@ -60,7 +60,7 @@ static int send(void *ctx, struct jtag_chunk *c, struct err *err)
     return 0;
 }
 
-static int receive(void *ctx, struct jtag_chunk *c, struct err *err)
+static int receive_chunk(void *ctx, struct jtag_chunk *c, struct err *err)
 {
     struct adapter *a = ctx;
     unsigned at = (unsigned)(c - a->chunk);
@@ -75,7 +75,7 @@ static int receive(void *ctx, struct jtag_chunk *c, struct err *err)
 static void adapter_init(struct adapter *a, unsigned nchunks, uint32_t cap_bits,
                          uint32_t cap_fields)
 {
-    static const struct jtag_stream_io io = { .send = send, .receive = receive };
+    static const struct jtag_stream_io io = { .send = send_chunk, .receive = receive_chunk };
     memset(a, 0, sizeof *a);
     memset(a->tdo, 0xA5, sizeof a->tdo);
     for (unsigned i = 0; i < nchunks; i++)
@@ -90,20 +90,20 @@ static void adapter_init(struct adapter *a, unsigned nchunks, uint32_t cap_bits,
 
 /* ---- the reference: bit by bit, from jtag.h alone ---- */
 
-static void path(struct wire *w, const char *tms)
+static void walk_path(struct wire *w, const char *tms)
 {
     for (; *tms; tms++)
         wire_clock(w, *tms == '1', false);
 }
 
 /* straight: what follows is a scan, and may follow Update at once. */
-static void reference(struct wire *w, const struct jtag_op *op, bool straight)
+static void run_by_wire(struct wire *w, const struct jtag_op *op, bool straight)
 {
     static const char *const before[] = {
         [JTAG_RESET] = "111110", [JTAG_IR] = "1100", [JTAG_DR] = "100", [JTAG_IDLE] = ""
     };
     bool scan = op->kind == JTAG_IR || op->kind == JTAG_DR;
-    path(w, before[op->kind]);
+    walk_path(w, before[op->kind]);
     for (uint32_t i = 0; i < op->bits && op->kind != JTAG_RESET; i++) {
         bool in = scan && op->tdi && op->tdi[i / 8] >> i % 8 & 1;
         bool out = wire_clock(w, scan && i == op->bits - 1, in);
@@ -112,19 +112,19 @@ static void reference(struct wire *w, const struct jtag_op *op, bool straight)
     }
     for (uint32_t i = op->bits; scan && op->tdo && i % 8 != 0; i++)
         op->tdo[i / 8] &= (uint8_t) ~(1u << i % 8);
-    path(w, !scan ? "" : straight ? "1" : "10");
+    walk_path(w, !scan ? "" : straight ? "1" : "10");
     for (uint32_t i = 0; i < op->idle_clocks; i++)
         wire_clock(w, false, false);
 }
 
-static bool scans(const struct jtag_op *op) { return op->kind == JTAG_IR || op->kind == JTAG_DR; }
+static bool is_scan(const struct jtag_op *op) { return op->kind == JTAG_IR || op->kind == JTAG_DR; }
 
 static void reference_all(struct wire *w, const struct jtag_op *ops, unsigned n, bool direct)
 {
     for (unsigned i = 0; i < n; i++)
-        reference(w, &ops[i],
-                  direct && i + 1 < n && scans(&ops[i]) && scans(&ops[i + 1]) &&
-                      !ops[i].idle_clocks);
+        run_by_wire(w, &ops[i],
+                    direct && i + 1 < n && is_scan(&ops[i]) && is_scan(&ops[i + 1]) &&
+                        !ops[i].idle_clocks);
 }
 
 /* ---- random batches ---- */
@@ -134,22 +134,23 @@ struct batch {
     uint8_t in[OPS][DATA], out[OPS][DATA];
 };
 
-static unsigned rnd(unsigned *seed, unsigned below)
+static unsigned random_below(unsigned *seed, unsigned below)
 {
     *seed = *seed * 1103515245u + 12345u;
     return (*seed >> 8) % below;
 }
 
 /* Both batches the same, each with data of its own; some scans answer into their own tdi. */
-static void make(struct batch *a, struct batch *b, unsigned seed)
+static void make_batches(struct batch *a, struct batch *b, unsigned seed)
 {
     for (unsigned i = 0; i < OPS; i++) {
-        struct jtag_op op = { .kind = (enum jtag_op_kind)rnd(&seed, 4) };
-        unsigned shape = rnd(&seed, 8);
-        op.bits = rnd(&seed, 4) == 0 ? 1 + rnd(&seed, DATA * 8) : 1 + rnd(&seed, 40);
-        op.idle_clocks = rnd(&seed, 3) ? 0 : rnd(&seed, 50);
+        struct jtag_op op = { .kind = (enum jtag_op_kind)random_below(&seed, 4) };
+        unsigned shape = random_below(&seed, 8);
+        op.bits = random_below(&seed, 4) == 0 ? 1 + random_below(&seed, DATA * 8)
+                                              : 1 + random_below(&seed, 40);
+        op.idle_clocks = random_below(&seed, 3) ? 0 : random_below(&seed, 50);
         for (unsigned k = 0; k < DATA; k++) {
-            a->in[i][k] = b->in[i][k] = (uint8_t)rnd(&seed, 256);
+            a->in[i][k] = b->in[i][k] = (uint8_t)random_below(&seed, 256);
             a->out[i][k] = b->out[i][k] = 0x5A;
         }
         a->op[i] = b->op[i] = op;
@@ -183,7 +184,7 @@ static void run__any_chunk_size_and_count__gives_the_same_bits(void **state)
     for (unsigned cap = JTAG_CHUNK_MIN_BITS; cap <= MAX_BITS; cap += cap < 140 ? 1 : 389)
         for (unsigned n = 1; n <= MAX_CHUNKS; n += 2) {
             memset(&w, 0, sizeof w);
-            make(&got, &want, cap * 7 + n);
+            make_batches(&got, &want, cap * 7 + n);
             reference_all(&w, want.op, OPS, cap % 2);
             adapter_init(&a, n, cap, 1 + cap % MAX_FIELDS);
             a.stream.direct = cap % 2;
@@ -204,7 +205,7 @@ static void run__several_batches__leave_nothing_behind(void **state)
     static struct batch got, want;
     (void)state;
     memset(&w, 0, sizeof w);
-    make(&got, &want, 4711);
+    make_batches(&got, &want, 4711);
     reference_all(&w, want.op, OPS, false);
     adapter_init(&a, 2, 100, 3);
     a.stream.direct = true; /* every run ends in Run-Test/Idle all the same */
@@ -250,7 +251,7 @@ static void run__send_or_receive_fails__next_run_starts_clean(void **state)
     (void)state;
     for (unsigned at = 1; at < 12; at++)
         for (unsigned which = 0; which < 2; which++) {
-            make(&got, &want, at);
+            make_batches(&got, &want, at);
             adapter_init(&a, 3, 60, 2);
             *(which ? &a.fail_send : &a.fail_receive) = at;
             assert_int_equal(jtag_stream_run(&a.stream, got.op, OPS, NULL),
@@ -258,7 +259,7 @@ static void run__send_or_receive_fails__next_run_starts_clean(void **state)
             memset(&a.wire, 0, sizeof a.wire);
             a.sent = a.received = a.last_received = a.fail_send = a.fail_receive = 0;
             adapter_init(&fresh, 3, 60, 2);
-            make(&got, &want, at + 100);
+            make_batches(&got, &want, at + 100);
             assert_int_equal(jtag_stream_run(&a.stream, got.op, OPS, NULL), 0);
             assert_int_equal(jtag_stream_run(&fresh.stream, want.op, OPS, NULL), 0);
             assert_memory_equal(&a.wire, &fresh.wire, sizeof a.wire);
@@ -272,10 +273,11 @@ static void bits__any_place_and_length__copy_alike(void **state)
     unsigned seed = 1;
     (void)state;
     for (unsigned i = 0; i < 20000; i++) {
-        uint32_t n = rnd(&seed, 130), from = rnd(&seed, 60), to = rnd(&seed, 60);
+        uint32_t n = random_below(&seed, 130), from = random_below(&seed, 60),
+                 to = random_below(&seed, 60);
         for (unsigned k = 0; k < sizeof src; k++) {
-            src[k] = (uint8_t)rnd(&seed, 256);
-            a[k] = b[k] = c[k] = (uint8_t)rnd(&seed, 256);
+            src[k] = (uint8_t)random_below(&seed, 256);
+            a[k] = b[k] = c[k] = (uint8_t)random_below(&seed, 256);
         }
         for (uint32_t k = 0; k < n; k++) {
             unsigned bit = 1u << (to + k) % 8, on = src[(from + k) / 8] >> (from + k) % 8 & 1;

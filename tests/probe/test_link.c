@@ -202,7 +202,7 @@ static void power__boards_with_and_without__told_apart(void **state)
 }
 
 /* An adapter that measures: only its numbers matter here. */
-static int measure(struct probe *p, unsigned *mv, struct err *err)
+static int measure_voltage(struct probe *p, unsigned *mv, struct err *err)
 {
     unsigned v = (unsigned)atoi(p->name);
     if (!v)
@@ -213,8 +213,8 @@ static int measure(struct probe *p, unsigned *mv, struct err *err)
 
 static void power__measured__below_800_mv_is_none(void **state)
 {
-    static const struct jtag_ops ops = { .voltage = measure };
-    static const struct bdc_ops bdc = { .voltage = measure };
+    static const struct jtag_ops ops = { .voltage = measure_voltage };
+    static const struct bdc_ops bdc = { .voltage = measure_voltage };
     const struct probe_driver drivers[] = { { .jtag = &ops }, { .bdc = &bdc } };
     static const struct {
         const char *mv;

@@ -10,7 +10,7 @@
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 
-static int note(void *ctx, const char *name, const char *value, struct err *err)
+static int note_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     char *out = ctx;
     sprintf(out + strlen(out), "<%s|%s>", name, value);
@@ -33,7 +33,7 @@ static void each__items__names_and_values(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char out[200] = "";
         print_message("  %s\n", rows[i].text);
-        assert_int_equal(options_each(rows[i].text, note, out, NULL), rows[i].ret);
+        assert_int_equal(options_each(rows[i].text, note_option, out, NULL), rows[i].ret);
         assert_string_equal(out, rows[i].out);
     }
 }

@@ -16,11 +16,11 @@
 
 enum { SAMPLES = 5000 };
 
-static uint32_t next(uint32_t *seed) { return *seed = *seed * 1664525 + 1013904223; }
+static uint32_t next_random(uint32_t *seed) { return *seed = *seed * 1664525 + 1013904223; }
 
 /* One sample after the other, as the words of the header say it. */
-static size_t slowly(const uint8_t *p, size_t n, unsigned unit, unsigned clk, unsigned data,
-                     pdo_edge *out)
+static size_t scan_slowly(const uint8_t *p, size_t n, unsigned unit, unsigned clk, unsigned data,
+                          pdo_edge *out)
 {
     size_t edges = 0;
     for (size_t k = 0; k < n; k++, p += unit) {
@@ -32,7 +32,7 @@ static size_t slowly(const uint8_t *p, size_t n, unsigned unit, unsigned clk, un
 }
 
 /* Stretches of every length, other signals changing or not, levels changing in runs. */
-static uint8_t *signals(unsigned unit, uint32_t seed)
+static uint8_t *make_signals(unsigned unit, uint32_t seed)
 {
     uint8_t *p = calloc(SAMPLES, unit);
     for (size_t k = 0, run = 0; k<SAMPLES; k++, run -= run> 0) {
@@ -40,8 +40,9 @@ static uint8_t *signals(unsigned unit, uint32_t seed)
         if (k)
             memcpy(p + k * unit, p + (k - 1) * unit, unit);
         if (!run) {
-            run = 1 + (next(&seed) >> 8) % (k % 500 < 250 ? 4 : 120);
-            p[k * unit + (next(&seed) >> 16) % unit] ^= (uint8_t)(1u << (next(&seed) >> 20 & 7));
+            run = 1 + (next_random(&seed) >> 8) % (k % 500 < 250 ? 4 : 120);
+            p[k * unit + (next_random(&seed) >> 16) % unit] ^=
+                (uint8_t)(1u << (next_random(&seed) >> 20 & 7));
         } else if (noisy) {
             p[k * unit] ^= 0x10;
         }
@@ -61,14 +62,14 @@ static void samples__any_width_and_split__same_as_one_by_one(void **state)
     (void)state;
     for (size_t r = 0; r < ARRAY_LEN(rows); r++)
         for (unsigned round = 0; round < 40; round++) {
-            uint8_t *p = signals(rows[r].unit, next(&seed));
-            size_t n = slowly(p, SAMPLES, rows[r].unit, rows[r].clk, rows[r].data, want), edges = 0,
-                   at = 0;
+            uint8_t *p = make_signals(rows[r].unit, next_random(&seed));
+            size_t n = scan_slowly(p, SAMPLES, rows[r].unit, rows[r].clk, rows[r].data, want),
+                   edges = 0, at = 0;
             struct pdo_samples s;
             pdo_samples_init(&s, rows[r].unit, rows[r].clk, rows[r].data);
             while (at < SAMPLES) { /* small pieces, little room */
-                size_t taken, some = MIN((size_t)(next(&seed) >> 16) % 300, SAMPLES - at),
-                              cap = 8 + (next(&seed) >> 16) % 60;
+                size_t taken, some = MIN((size_t)(next_random(&seed) >> 16) % 300, SAMPLES - at),
+                              cap = 8 + (next_random(&seed) >> 16) % 60;
                 size_t m = pdo_samples_feed(&s, p + at * rows[r].unit, some, got + edges,
                                             MIN(cap, SAMPLES - edges), &taken);
                 assert_true(m <= cap && taken <= some && (taken == some || m + 8 > cap));

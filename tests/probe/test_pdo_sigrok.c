@@ -25,7 +25,7 @@ static struct probe *open_demo(const char *name)
     return p;
 }
 
-static void rest(unsigned us)
+static void sleep_us(unsigned us)
 {
     nanosleep(&(struct timespec){ us / 1000000, us % 1000000 * 1000L }, NULL);
 }
@@ -42,15 +42,15 @@ static void read_some(struct probe *p, pdo_edge *e, size_t n)
             fail_msg("%d, %llu lost: %s", got, (unsigned long long)lost, err.what);
         have += (size_t)got;
         if (!got)
-            rest(SLOW_US);
+            sleep_us(SLOW_US);
     }
 }
 
 /* Sample n of the demonstration device. Of the channels in use it gives only as many, counted from
  * D0: so these are D0 and D1. */
-static unsigned counting(uint64_t n) { return (unsigned)(n & 0xFF); }
-static unsigned gray(uint64_t n) { return (unsigned)((n & 0xFF) ^ (n & 0xFF) >> 1); }
-static unsigned walking(uint64_t n) { return n % 9 < 8 ? 1u << n % 9 : 0; }
+static unsigned counting_levels(uint64_t n) { return (unsigned)(n & 0xFF); }
+static unsigned gray_levels(uint64_t n) { return (unsigned)((n & 0xFF) ^ (n & 0xFF) >> 1); }
+static unsigned walking_levels(uint64_t n) { return n % 9 < 8 ? 1u << n % 9 : 0; }
 
 static void check_pattern(const pdo_edge *e, size_t n, unsigned (*pattern)(uint64_t), unsigned clk,
                           unsigned data, uint64_t phase)
@@ -76,12 +76,13 @@ static void demo__known_patterns__their_edges_exactly(void **state)
         unsigned (*pattern)(uint64_t);
         unsigned clk, data;
     } rows[] = {
-        { "counting", "sigrok:demo,pdo=D0,pdoclk=D1,rate=2M,pattern=incremental", counting, 1, 0 },
+        { "counting", "sigrok:demo,pdo=D0,pdoclk=D1,rate=2M,pattern=incremental", counting_levels,
+          1, 0 },
         { "counting, the other way round",
-          "sigrok:demo,pdo=d1,pdoclk=d0,rate=5M,pattern=incremental", counting, 0, 1 },
-        { "Gray code", "sigrok:demo,pdo=D0,pdoclk=D1,rate=5M,pattern=graycode", gray, 1, 0 },
-        { "a one that walks", "sigrok:demo,pdo=D1,pdoclk=D0,rate=1M,pattern=walking-one", walking,
-          0, 1 },
+          "sigrok:demo,pdo=d1,pdoclk=d0,rate=5M,pattern=incremental", counting_levels, 0, 1 },
+        { "Gray code", "sigrok:demo,pdo=D0,pdoclk=D1,rate=5M,pattern=graycode", gray_levels, 1, 0 },
+        { "a one that walks", "sigrok:demo,pdo=D1,pdoclk=D0,rate=1M,pattern=walking-one",
+          walking_levels, 0, 1 },
     };
     static pdo_edge e[MANY];
     uint64_t hz;
@@ -145,7 +146,7 @@ static void demo__nobody_reads__losses_are_counted_and_placed(void **state)
     struct err err = { .code = ERR_OK };
     (void)state;
     assert_int_equal(p->driver->pdo->start(p, &hz, NULL), 0);
-    rest(1000000); /* 5 million edges, more than twice what the queue holds */
+    sleep_us(1000000); /* 5 million edges, more than twice what the queue holds */
     for (unsigned k = 0; k < 20000 && !all; k++) {
         int n = p->driver->pdo->read(p, e, ARRAY_LEN(e), &lost, &err);
         assert_true(n >= 0);
@@ -159,7 +160,7 @@ static void demo__nobody_reads__losses_are_counted_and_placed(void **state)
         last = n ? PDO_TICK(e[n - 1]) : last;
         got += (uint64_t)n;
         if (!n)
-            rest(SLOW_US);
+            sleep_us(SLOW_US);
     }
     assert_true(all > 1000 && got > 1 << 20);
     assert_int_equal(p->driver->pdo->stop(p, NULL), 0);
@@ -179,7 +180,7 @@ static void demo__ends_by_itself__is_an_error_behind_the_last_edge(void **state)
         read_some(p, e, ARRAY_LEN(e));
         assert_int_equal(PDO_TICK(e[49999]), 49999);
         int n = 0;
-        for (unsigned k = 0; n == 0 && k < 5000; k++, rest(SLOW_US))
+        for (unsigned k = 0; n == 0 && k < 5000; k++, sleep_us(SLOW_US))
             n = p->driver->pdo->read(p, e, ARRAY_LEN(e), &lost, &err);
         assert_int_equal(n, -ERR_USB);
         assert_non_null(strstr(err.what, "ended by itself after 0.05 s"));

@@ -28,7 +28,7 @@ struct toy {
 
 static struct toy *toy_of(struct sim_board *b) { return (struct toy *)b; }
 
-static const char *successor(const char *state, int tms)
+static const char *next_state(const char *state, int tms)
 {
     static const struct {
         const char *from, *to[2];
@@ -77,7 +77,7 @@ static int toy_clock(struct sim_board *b, size_t n, const uint8_t *tms, const ui
             t->shift = t->shift >> 1 | (uint64_t)d << (bits - 1);
         }
         tdo[i / 8] = (uint8_t)((tdo[i / 8] & ~(1 << (i % 8))) | out << (i % 8));
-        strcpy(t->path, successor(t->path, m));
+        strcpy(t->path, next_state(t->path, m));
         t->clocks++;
         toy_entered(t);
     }
@@ -112,7 +112,7 @@ static uint64_t toy_now(struct sim_board *b)
     return toy_of(b)->ns ? toy_of(b)->ns : (uint64_t)(uintptr_t)b; /* see toy_behind */
 }
 
-static const struct sim_board_type *self(void);
+static const struct sim_board_type *toy_type(void);
 
 static int toy_create(const char *options, const struct log *log, struct sim_board **out,
                       struct err *err)
@@ -121,14 +121,14 @@ static int toy_create(const char *options, const struct log *log, struct sim_boa
     if (strcmp(options, "") && strcmp(options, "a,b"))
         return err_set(err, ERR_USAGE, "none", "bad options \"%s\"", options);
     struct toy *t = calloc(1, sizeof *t);
-    t->base.type = self();
+    t->base.type = toy_type();
     strcpy(t->path, "hi"); /* power-up state is unknown: start in the middle of a scan */
     *out = &t->base;
     return 0;
 }
 static void toy_destroy(struct sim_board *b) { free(b); }
 
-static const struct sim_board_type *self(void)
+static const struct sim_board_type *toy_type(void)
 {
     static const struct sim_board_type type = {
         .name = "toy",
@@ -156,10 +156,10 @@ static struct toy *toy_behind(struct probe *p)
     return (struct toy *)(uintptr_t)p->driver->jtag->now_ns(p);
 }
 
-static int setup(void **state)
+static int open_toy(void **state)
 {
     static struct fixture fx;
-    const struct sim_board_type *boards[] = { self(), NULL };
+    const struct sim_board_type *boards[] = { toy_type(), NULL };
     const struct probe_config cfg = { .boards = boards, .speed_hz = 1000 };
     if (probe_open("sim:toy,a,b", &cfg, &fx.p, NULL) < 0)
         return -1;
@@ -167,14 +167,14 @@ static int setup(void **state)
     *state = &fx;
     return 0;
 }
-static int teardown(void **state)
+static int close_toy(void **state)
 {
     struct fixture *fx = *state;
     probe_close(fx->p);
     return 0;
 }
 
-static int run(struct fixture *fx, const struct jtag_op *ops, size_t n)
+static int run_ops(struct fixture *fx, const struct jtag_op *ops, size_t n)
 {
     return fx->p->driver->jtag->execute(fx->p, ops, n, NULL);
 }
@@ -183,7 +183,7 @@ static void execute__reset_from_any_state__ends_in_idle(void **state)
 {
     struct fixture *fx = *state;
     const struct jtag_op op = jtag_reset();
-    assert_int_equal(run(fx, &op, 1), 0);
+    assert_int_equal(run_ops(fx, &op, 1), 0);
     assert_string_equal(fx->toy->path, "I");
     assert_true(fx->toy->resets > 0);
 }
@@ -196,7 +196,7 @@ static void execute__ir_and_dr__reach_the_registers_and_back(void **state)
     dr[4] = 0x9A;
     const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, ir, got_ir),
                                    jtag_dr(DR_BITS, dr, NULL), jtag_dr(DR_BITS, NULL, got) };
-    assert_int_equal(run(fx, ops, ARRAY_LEN(ops)), 0);
+    assert_int_equal(run_ops(fx, ops, ARRAY_LEN(ops)), 0);
     assert_int_equal(got_ir[0], 0x11); /* the two spare bits of the byte are 0 */
     assert_int_equal(fx->toy->ir, 0x2A);
     assert_int_equal(fx->toy->updates_dr, 2);
@@ -214,7 +214,7 @@ static void execute__scan_longer_than_the_register__comes_out_delayed(void **sta
     for (size_t i = 0; i < N; i++)
         in[i] = (uint8_t)(i * 37 + i / 256);
     struct jtag_op ops[] = { jtag_reset(), jtag_dr(65533, in, out) };
-    assert_int_equal(run(fx, ops, 2), 0);
+    assert_int_equal(run_ops(fx, ops, 2), 0);
     for (size_t bit = DR_BITS; bit < 65533; bit++) /* several transfers: no bit lost between them */
         if ((out[bit / 8] >> (bit % 8) & 1) !=
             (in[(bit - DR_BITS) / 8] >> ((bit - DR_BITS) % 8) & 1))
@@ -235,8 +235,8 @@ static void execute__many_small_scans__each_gets_its_own_capture(void **state)
         ops[i] = jtag_dr(DR_BITS, words[i], words[i]); /* tdo may be tdi */
     }
     const struct jtag_op reset = jtag_reset();
-    assert_int_equal(run(fx, &reset, 1), 0);
-    assert_int_equal(run(fx, ops, N), 0);
+    assert_int_equal(run_ops(fx, &reset, 1), 0);
+    assert_int_equal(run_ops(fx, ops, N), 0);
     for (unsigned i = 1; i < N; i++) {
         assert_int_equal(le32(words[i]), ~((i - 1) * 2654435761u));
         assert_int_equal(words[i][4], (uint8_t) ~(i - 1));
@@ -247,11 +247,11 @@ static void execute__idle_clocks__are_counted_exactly(void **state)
 {
     struct fixture *fx = *state;
     const struct jtag_op reset = jtag_reset();
-    assert_int_equal(run(fx, &reset, 1), 0);
+    assert_int_equal(run_ops(fx, &reset, 1), 0);
     uint64_t clocks, before = fx->toy->idles;
     struct jtag_op ops[] = { jtag_idle(100000), jtag_dr(1, NULL, NULL) };
     ops[1].idle_clocks = 9;
-    assert_int_equal(run(fx, ops, 2), 0);
+    assert_int_equal(run_ops(fx, ops, 2), 0);
     assert_int_equal(fx->toy->idles - before, 100000 + 9 + 1);
     fx->p->driver->jtag->stats(fx->p, &clocks, NULL, NULL);
     assert_int_equal(clocks, fx->toy->clocks);
@@ -264,7 +264,7 @@ static void execute__bad_lengths__are_refused(void **state)
     const struct jtag_op none = jtag_dr(0, NULL, NULL),
                          big = jtag_dr(JTAG_MAX_BITS + 1, NULL, NULL);
     assert_int_equal(fx->p->driver->jtag->execute(fx->p, &none, 1, &err), -ERR_USAGE);
-    assert_int_equal(run(fx, &big, 1), -ERR_USAGE);
+    assert_int_equal(run_ops(fx, &big, 1), -ERR_USAGE);
     assert_int_equal(fx->p->driver->jtag->execute(fx->p, NULL, 0, NULL), 0);
 }
 
@@ -279,9 +279,9 @@ static void execute__board_fails__error_names_the_probe_and_next_batch_is_clean(
     assert_non_null(strstr(err.what, "sim:toy"));
     assert_string_equal(err.hint, "replug");
     fx->toy->fail_at = 0;
-    assert_int_equal(run(fx, ops, 1), 0); /* passes Update-DR on its way out of Shift-DR */
+    assert_int_equal(run_ops(fx, ops, 1), 0); /* passes Update-DR on its way out of Shift-DR */
     fx->toy->dr = 5;
-    assert_int_equal(run(fx, ops, 2), 0);
+    assert_int_equal(run_ops(fx, ops, 2), 0);
     assert_int_equal(le32(word), ~5u);
 }
 
@@ -307,7 +307,7 @@ static void other_members__board_functions__are_passed_through(void **state)
 static void two_probes__side_by_side__do_not_disturb_each_other(void **state)
 {
     struct fixture *fx = *state;
-    const struct sim_board_type *boards[] = { self(), NULL };
+    const struct sim_board_type *boards[] = { toy_type(), NULL };
     const struct probe_config cfg = { .boards = boards };
     struct probe *other;
     assert_int_equal(probe_open("sim:toy", &cfg, &other, NULL), 0);
@@ -322,7 +322,7 @@ static void two_probes__side_by_side__do_not_disturb_each_other(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, open_toy, close_toy)
     const struct CMUnitTest tests[] = {
         T(execute__reset_from_any_state__ends_in_idle),
         T(execute__ir_and_dr__reach_the_registers_and_back),

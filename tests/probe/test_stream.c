@@ -203,7 +203,7 @@ static int listen_on(int family, uint16_t *port)
 }
 
 /* One connection, bytes both ways, the far end hangs up, comes back, is reopened. */
-static void talk(int server, const char *name)
+static void talk_to_peer(int server, const char *name)
 {
     struct probe *p = NULL;
     struct err err = { .code = ERR_OK };
@@ -241,11 +241,11 @@ static void rsp__far_end_hangs_up__error_and_reopened(void **state)
     assert_true(fd >= 0);
     /* ::1 refuses first, where there is IPv6 */
     snprintf(name, sizeof name, "rsp:localhost:%u", port);
-    talk(fd, name);
+    talk_to_peer(fd, name);
     fd = listen_on(AF_INET6, &port);
     snprintf(name, sizeof name, "rsp:[::1]:%u", port);
     if (fd >= 0)
-        talk(fd, name);
+        talk_to_peer(fd, name);
     else
         print_message("  no IPv6 on this machine\n");
     struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -254,7 +254,7 @@ static void rsp__far_end_hangs_up__error_and_reopened(void **state)
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && listen(fd, 4) == 0);
     snprintf(name, sizeof name, "rsp:%.50s", a.sun_path);
-    talk(fd, name);
+    talk_to_peer(fd, name);
     unlink(a.sun_path);
     rmdir(dir);
 }
@@ -305,7 +305,7 @@ static void tcp_parse__texts__host_and_port_or_usage(void **state)
 
 /* ---- sysfs ---- */
 
-static void file(const char *root, const char *path, const char *text)
+static void write_file(const char *root, const char *path, const char *text)
 {
     char full[300];
     snprintf(full, sizeof full, "%s/%s", root, path);
@@ -320,11 +320,11 @@ static void file(const char *root, const char *path, const char *text)
     fclose(f);
 }
 
-static void port(const char *root, const char *name, const char *device)
+static void make_port(const char *root, const char *name, const char *device)
 {
     char to[300], link[300];
     snprintf(to, sizeof to, "class/tty/%s/dev", name);
-    file(root, to, "188:0");
+    write_file(root, to, "188:0");
     if (!device)
         return;
     snprintf(to, sizeof to, "%s/%s", root, device);
@@ -332,7 +332,7 @@ static void port(const char *root, const char *name, const char *device)
     assert_int_equal(symlink(to, link), 0);
 }
 
-static void usb(const char *root, const char *path, const char *serial)
+static void make_usb_device(const char *root, const char *path, const char *serial)
 {
     static const struct {
         const char *name, *text;
@@ -340,11 +340,11 @@ static void usb(const char *root, const char *path, const char *serial)
     char at[200];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         snprintf(at, sizeof at, "%s/%s", path, rows[i].name);
-        file(root, at, rows[i].text);
+        write_file(root, at, rows[i].text);
     }
     snprintf(at, sizeof at, "%s/serial", path);
     if (serial)
-        file(root, at, serial);
+        write_file(root, at, serial);
 }
 
 static void tty_find__sysfs_trees__ports_with_hardware_behind_them(void **state)
@@ -354,22 +354,22 @@ static void tty_find__sysfs_trees__ports_with_hardware_behind_them(void **state)
     (void)state;
     assert_non_null(mkdtemp(root));
     assert_int_equal(tty_find(root, t, TTY_MAX), 0);
-    usb(root, "devices/usb1/1-2/1-2.3", "FT1ABC");
-    file(root, "devices/usb1/1-2/1-2.3/1-2.3:1.0/bInterfaceNumber", "00");
-    file(root, "devices/usb1/1-2/1-2.3/1-2.3:1.0/ttyUSB0/port_number", "0");
-    file(root, "devices/usb1/1-2/1-2.3/1-2.3:1.1/bInterfaceNumber", "01");
-    file(root, "devices/usb1/1-2/1-2.3/1-2.3:1.1/ttyUSB10/port_number", "0");
-    usb(root, "devices/usb1/1-4", NULL);
-    file(root, "devices/usb1/1-4/1-4:1.0/bInterfaceNumber", "00");
-    file(root, "devices/platform/serial8250/uevent", "");
-    port(root, "ttyUSB10", "devices/usb1/1-2/1-2.3/1-2.3:1.1/ttyUSB10");
-    port(root, "ttyUSB0", "devices/usb1/1-2/1-2.3/1-2.3:1.0/ttyUSB0");
-    port(root, "ttyACM0", "devices/usb1/1-4/1-4:1.0");
-    port(root, "ttyS0", "devices/platform/serial8250");
-    port(root, "ttyS1", "devices/platform/serial8250");
-    file(root, "class/tty/ttyS0/type", "4");
-    file(root, "class/tty/ttyS1/type", "0"); /* a place without a UART */
-    port(root, "tty1", NULL);                /* a console */
+    make_usb_device(root, "devices/usb1/1-2/1-2.3", "FT1ABC");
+    write_file(root, "devices/usb1/1-2/1-2.3/1-2.3:1.0/bInterfaceNumber", "00");
+    write_file(root, "devices/usb1/1-2/1-2.3/1-2.3:1.0/ttyUSB0/port_number", "0");
+    write_file(root, "devices/usb1/1-2/1-2.3/1-2.3:1.1/bInterfaceNumber", "01");
+    write_file(root, "devices/usb1/1-2/1-2.3/1-2.3:1.1/ttyUSB10/port_number", "0");
+    make_usb_device(root, "devices/usb1/1-4", NULL);
+    write_file(root, "devices/usb1/1-4/1-4:1.0/bInterfaceNumber", "00");
+    write_file(root, "devices/platform/serial8250/uevent", "");
+    make_port(root, "ttyUSB10", "devices/usb1/1-2/1-2.3/1-2.3:1.1/ttyUSB10");
+    make_port(root, "ttyUSB0", "devices/usb1/1-2/1-2.3/1-2.3:1.0/ttyUSB0");
+    make_port(root, "ttyACM0", "devices/usb1/1-4/1-4:1.0");
+    make_port(root, "ttyS0", "devices/platform/serial8250");
+    make_port(root, "ttyS1", "devices/platform/serial8250");
+    write_file(root, "class/tty/ttyS0/type", "4");
+    write_file(root, "class/tty/ttyS1/type", "0"); /* a place without a UART */
+    make_port(root, "tty1", NULL);                 /* a console */
     assert_int_equal(tty_find(root, t, TTY_MAX), 4);
     static const struct {
         const char *node, *serial, *place, *product;

@@ -59,7 +59,7 @@ static void usb_open__device_that_has_gone__says_unplugged(void **state)
     usb_close(NULL);
 }
 
-static int descriptors(void)
+static int count_descriptors(void)
 {
     int n = 0;
     for (int fd = 0; fd < 1024; fd++)
@@ -71,13 +71,13 @@ static void usb__a_hundred_looks__leave_no_descriptor(void **state)
 {
     (void)state;
     usb_list(NULL, NULL, 0, NULL);
-    int before = descriptors();
+    int before = count_descriptors();
     for (int i = 0; i < 50; i++) {
         struct usb *u;
         assert_int_equal(usb_list(nobody, NULL, 0, NULL), 0);
         assert_int_equal(usb_open(&absent, 0, NULL, &u, NULL), -ERR_USB);
     }
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(count_descriptors(), before);
 }
 
 static void holder_find__file_open_elsewhere__names_the_process(void **state)
