@@ -31,7 +31,7 @@ static int read_mem(void *ctx, uint64_t addr, uint8_t *buf, size_t len, struct e
     return 0;
 }
 
-static void print(void *ctx, const char *text, size_t len)
+static void count_printed(void *ctx, const char *text, size_t len)
 {
     volatile char last = text[len - 1];
     (void)last;
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t printed = 0;
     struct agent_env env = {
-        .read_reg = read_reg, .read_mem = read_mem, .print = print, .ctx = &printed
+        .read_reg = read_reg, .read_mem = read_mem, .print = count_printed, .ctx = &printed
     };
     struct err err = { .code = ERR_OK };
     uint64_t value;

@@ -85,7 +85,7 @@ struct rig {
     struct session *session, *observer;
 };
 
-static void must(bool holds, const char *what)
+static void must_hold(bool holds, const char *what)
 {
     if (holds)
         return;
@@ -143,8 +143,8 @@ static void rig_begin(struct rig *r)
     probe_close(r->probe);
     r->probe = NULL;
     r->inputs = 0;
-    must(probe_open(r->kind->spec, &cfg, &r->probe, &err) == 0 && get_ready(r, &err) == 0,
-         err.what);
+    must_hold(probe_open(r->kind->spec, &cfg, &r->probe, &err) == 0 && get_ready(r, &err) == 0,
+              err.what);
 }
 
 /* ---- what comes back ---- */
@@ -157,13 +157,13 @@ static size_t take_one(const uint8_t *out, size_t n, bool *answer)
     *answer = false;
     if (*out == '+' || *out == '-')
         return 1;
-    must(*out == '$' || *out == '%', "output between packets");
+    must_hold(*out == '$' || *out == '%', "output between packets");
     const uint8_t *body = out + 1, *hash = memchr(body, '#', n - 1);
-    must(hash && hash + 2 < out + n && hash - body <= GDBSTUB_PACKET_SIZE,
-         "a packet without an end, or too long");
+    must_hold(hash && hash + 2 < out + n && hash - body <= GDBSTUB_PACKET_SIZE,
+              "a packet without an end, or too long");
     snprintf(sum, sizeof sum, "%02x", rsp_checksum(body, (size_t)(hash - body)));
-    must(!memcmp(sum, hash + 1, 2) && !memchr(body, '$', (size_t)(hash - body)),
-         "a packet is damaged");
+    must_hold(!memcmp(sum, hash + 1, 2) && !memchr(body, '$', (size_t)(hash - body)),
+              "a packet is damaged");
     *answer = *out == '$' && !(*body == 'O' && body[1] != 'K');
     return (size_t)(hash + 3 - out);
 }
@@ -174,7 +174,7 @@ static unsigned take_answers(struct session *s)
     const uint8_t *out;
     size_t n = session_pending(s, &out);
     unsigned answers = 0;
-    must(n <= OUT_MAX, "more output than a session may hold");
+    must_hold(n <= OUT_MAX, "more output than a session may hold");
     for (size_t at = 0; at < n;) {
         bool answer;
         at += take_one(out + at, n - at, &answer);
@@ -188,13 +188,13 @@ static unsigned take_answers(struct session *s)
 static void hears_of_stops(struct session *s, bool waited)
 {
     unsigned n = take_answers(s);
-    must(n <= waited, "a stop nobody waited for");
-    must(!waited || session_waits(s) || n == 1, "who waited for a stop was told none");
+    must_hold(n <= waited, "a stop nobody waited for");
+    must_hold(!waited || session_waits(s) || n == 1, "who waited for a stop was told none");
 }
 
 /* ---- the program runs, as the worker has it ---- */
 
-static bool look(struct rig *r, uint64_t ns)
+static bool poll_board(struct rig *r, uint64_t ns)
 {
     struct target_stop stop;
     struct err err = { .code = ERR_OK };
@@ -208,16 +208,16 @@ static bool look(struct rig *r, uint64_t ns)
     return ret > 0;
 }
 
-static void run(struct rig *r, uint64_t ns)
+static void run_board(struct rig *r, uint64_t ns)
 {
     bool session = session_waits(r->session), observer = session_waits(r->observer);
-    look(r, ns);
+    poll_board(r, ns);
     session_tick(r->session, r->t->ops->now_ns(r->t), NULL);
     hears_of_stops(r->session, session);
     hears_of_stops(r->observer, observer);
 }
 
-static void interrupt(struct rig *r, struct session *s)
+static void send_interrupt(struct rig *r, struct session *s)
 {
     const uint8_t byte = 3;
     bool session = session_waits(r->session), observer = session_waits(r->observer);
@@ -231,22 +231,22 @@ static void end_waiting(struct rig *r, struct session *s)
 {
     if (!session_waits(s) || session_finished(s))
         return;
-    interrupt(r, s);
+    send_interrupt(r, s);
     for (int i = 0; i < LOOKS && session_waits(s); i++)
-        run(r, PATIENCE_NS / LOOKS);
-    must(!session_waits(s), "no stop after an interrupt");
+        run_board(r, PATIENCE_NS / LOOKS);
+    must_hold(!session_waits(s), "no stop after an interrupt");
 }
 
 /* ---- packets ---- */
 
 /* R, k and F have no answer of their own, a bad one of these has none either. */
-static bool unanswered(const char *packet)
+static bool has_no_answer(const char *packet)
 {
     return *packet == 'R' || *packet == 'k' || *packet == 'F';
 }
 
 /* False: it takes so long that GDB gives up, and is gone. */
-static bool work(struct rig *r, struct session *s)
+static bool finish_work(struct rig *r, struct session *s)
 {
     for (unsigned pieces = 0; session_work(s); pieces++)
         if (pieces == PIECES_MOST) {
@@ -267,12 +267,12 @@ static void send_packet(struct rig *r, struct session *s, const char *body, size
     size_t n = 1 + rsp_binary_encode(frame + 1, (const uint8_t *)body, len);
     n += (size_t)sprintf((char *)frame + n, "#%02x", rsp_checksum(frame + 1, n - 1));
     int used = session_feed(s, frame, n, &err);
-    must(used == (int)n, "a packet was not taken");
-    if (!work(r, s))
+    must_hold(used == (int)n, "a packet was not taken");
+    if (!finish_work(r, s))
         return;
     unsigned answers = take_answers(s);
-    must(answers <= 1u + waited, "answered more than once");
-    must(answers || session_waits(s) || unanswered(body), "not answered");
+    must_hold(answers <= 1u + waited, "answered more than once");
+    must_hold(answers || session_waits(s) || has_no_answer(body), "not answered");
     hears_of_stops(other, other_waited);
 }
 
@@ -293,7 +293,7 @@ static const char *word_of(const struct rig *r, unsigned n)
     return n < commands ? own[n].name : n % 3 == 0 ? "reset " : n % 3 == 1 ? "halt" : "run";
 }
 
-static size_t expand(const struct rig *r, const uint8_t *line, size_t len, char *out)
+static size_t expand_words(const struct rig *r, const uint8_t *line, size_t len, char *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < len && n < LINE_MOST / 2 - 64; i++) {
@@ -314,23 +314,23 @@ static void send_line(struct rig *r, const uint8_t *line, size_t len)
         if (*line == '@')
             s = r->observer;
         else if (*line == '~')
-            run(r, RUN_NS);
+            run_board(r, RUN_NS);
         else
-            interrupt(r, s);
+            send_interrupt(r, s);
     }
     if (session_finished(s))
         return;
     if (len && *line == '>') {
-        size_t n = expand(r, line + 1, len - 1, text);
+        size_t n = expand_words(r, line + 1, len - 1, text);
         hex_encode(packet + 6, (const uint8_t *)text, n);
         send_packet(r, s, packet, 6 + 2 * n);
     } else if (len) {
-        size_t n = expand(r, line, len, text);
+        size_t n = expand_words(r, line, len, text);
         send_packet(r, s, text, n);
     }
 }
 
-static void play(struct rig *r, const uint8_t *at, const uint8_t *end)
+static void play_lines(struct rig *r, const uint8_t *at, const uint8_t *end)
 {
     for (int i = 0; at < end && i < PACKETS_MOST && r->session && r->observer; i++) {
         const uint8_t *feed = memchr(at, '\n', (size_t)(end - at));
@@ -355,11 +355,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct stub_config cfg = {
         .target = r->t, .version = "fuzz", .has_entry = data[0] & 2, .entry = r->kind->code
     };
-    must(stub_new(&cfg, &r->stub, &err) == 0 &&
-             session_open(r->stub, NULL, NULL, &r->session, &err) == 0 &&
-             session_open(r->stub, NULL, NULL, &r->observer, &err) == 0,
-         err.what);
-    play(r, data + 1, data + size);
+    must_hold(stub_new(&cfg, &r->stub, &err) == 0 &&
+                  session_open(r->stub, NULL, NULL, &r->session, &err) == 0 &&
+                  session_open(r->stub, NULL, NULL, &r->observer, &err) == 0,
+              err.what);
+    play_lines(r, data + 1, data + size);
     session_close(r->session);
     session_close(r->observer);
     stub_free(r->stub);

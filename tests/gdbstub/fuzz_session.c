@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void drain(struct session *s, size_t most)
+static void drain_output(struct session *s, size_t most)
 {
     const uint8_t *out;
     size_t n = session_pending(s, &out);
@@ -62,8 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             ;
         let_target_run(stub, ram, data[pos]);
         session_tick(s, pos * 1000000000u, &err);
-        drain(s, used == 0 ? OUT_MAX : 100000);
-        drain(observer, OUT_MAX);
+        drain_output(s, used == 0 ? OUT_MAX : 100000);
+        drain_output(observer, OUT_MAX);
         pos += (size_t)used;
     }
     session_close(s);

@@ -5,56 +5,56 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
-static struct ram_target *ram(struct target *t)
+static struct ram_target *ram_of(struct target *t)
 {
     return CONTAINER_OF(t, struct ram_target, target);
 }
 
-static int absent(struct err *err)
+static int set_absent(struct err *err)
 {
     return err_set(err, ERR_NO_TARGET, "plug it in again", "the board is unplugged");
 }
 
 static int ram_attach(struct target *t, struct err *err)
 {
-    if (ram(t)->gone)
-        return absent(err);
-    if (ram(t)->secured)
+    if (ram_of(t)->gone)
+        return set_absent(err);
+    if (ram_of(t)->secured)
         return err_set(err, ERR_SECURED, "erase it", "it is secured");
-    ram(t)->attaches++;
-    if (ram(t)->state != TARGET_HALTED)
-        ram(t)->state = TARGET_RUNNING;
+    ram_of(t)->attaches++;
+    if (ram_of(t)->state != TARGET_HALTED)
+        ram_of(t)->state = TARGET_RUNNING;
     return 0;
 }
 
 static int ram_detach(struct target *t, struct err *err)
 {
     (void)err;
-    ram(t)->detaches++;
-    ram(t)->nbps = 0;
-    ram(t)->state = TARGET_DETACHED;
+    ram_of(t)->detaches++;
+    ram_of(t)->nbps = 0;
+    ram_of(t)->state = TARGET_DETACHED;
     return 0;
 }
 
 static enum target_state ram_state(struct target *t)
 {
-    return ram(t)->gone ? TARGET_GONE : ram(t)->state;
+    return ram_of(t)->gone ? TARGET_GONE : ram_of(t)->state;
 }
 
 static int ram_halt(struct target *t, struct err *err)
 {
-    if (ram(t)->gone)
-        return absent(err);
-    if (ram(t)->state == TARGET_RUNNING)
-        ram(t)->halt_asked = true;
+    if (ram_of(t)->gone)
+        return set_absent(err);
+    if (ram_of(t)->state == TARGET_RUNNING)
+        ram_of(t)->halt_asked = true;
     return 0;
 }
 
 static int ram_resume(struct target *t, const struct resume *how, struct err *err)
 {
-    struct ram_target *r = ram(t);
+    struct ram_target *r = ram_of(t);
     if (r->gone)
-        return absent(err);
+        return set_absent(err);
     if (r->state != TARGET_HALTED)
         return err_set(err, ERR_STATE, "", "it is not halted");
     r->how = *how;
@@ -97,7 +97,7 @@ static bool access_hits(struct ram_target *r, bool write, struct target_stop *st
 }
 
 /* One word; true if the program stops behind it (or at it, for exits, calls and crashes). */
-static bool step(struct ram_target *r, struct target_stop *stop)
+static bool step_word(struct ram_target *r, struct target_stop *stop)
 {
     uint32_t pc = r->reg[RAM_PC] % RAM_BYTES & ~1u;
     uint16_t word = le16(r->mem + pc);
@@ -130,7 +130,7 @@ static bool step_is_over(const struct ram_target *r)
            (r->how.kind == RESUME_RANGE && (pc < r->how.range_lo || pc >= r->how.range_hi));
 }
 
-static bool run(struct ram_target *r, struct target_stop *stop)
+static bool run_words(struct ram_target *r, struct target_stop *stop)
 {
     unsigned words = r->words_per_poll ? r->words_per_poll : 1000;
     enum bp_kind kind;
@@ -139,7 +139,7 @@ static bool run(struct ram_target *r, struct target_stop *stop)
             *stop = stop_at(r, STOP_REQUEST, 2);
             return true;
         }
-        if (step(r, stop))
+        if (step_word(r, stop))
             return true;
         if (bp_hits(r, BP_SOFT, BP_HARD, r->reg[RAM_PC], &kind)) {
             *stop = stop_at(r, kind == BP_SOFT ? STOP_SWBREAK : STOP_HWBREAK, 5);
@@ -155,11 +155,11 @@ static bool run(struct ram_target *r, struct target_stop *stop)
 
 static int ram_poll(struct target *t, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
-    struct ram_target *r = ram(t);
+    struct ram_target *r = ram_of(t);
     (void)max_ns;
     if (r->gone)
-        return absent(err);
-    if (r->state != TARGET_RUNNING || !run(r, stop))
+        return set_absent(err);
+    if (r->state != TARGET_RUNNING || !run_words(r, stop))
         return 0;
     r->halt_asked = false;
     r->state = TARGET_HALTED;
@@ -167,13 +167,13 @@ static int ram_poll(struct target *t, uint64_t max_ns, struct target_stop *stop,
     return 1;
 }
 
-static struct target_stop ram_why_halted(struct target *t) { return ram(t)->last; }
+static struct target_stop ram_why_halted(struct target *t) { return ram_of(t)->last; }
 
 static int ram_reset(struct target *t, enum reset_mode mode, struct err *err)
 {
-    struct ram_target *r = ram(t);
+    struct ram_target *r = ram_of(t);
     if (r->gone)
-        return absent(err);
+        return set_absent(err);
     memset(r->reg, 0, sizeof r->reg);
     r->reg[RAM_R0] = r->start_up_call;
     r->resets++;
@@ -186,9 +186,9 @@ static const struct target_reg regs[];
 
 static int ram_read_reg(struct target *t, unsigned n, uint8_t *buf, struct err *err)
 {
-    struct ram_target *r = ram(t);
+    struct ram_target *r = ram_of(t);
     if (r->gone)
-        return absent(err);
+        return set_absent(err);
     if (r->state != TARGET_HALTED)
         return err_set(err, ERR_STATE, "halt it", "it runs");
     r->reg_reads++;
@@ -202,9 +202,9 @@ static int ram_read_reg(struct target *t, unsigned n, uint8_t *buf, struct err *
 
 static int ram_write_reg(struct target *t, unsigned n, const uint8_t *buf, struct err *err)
 {
-    struct ram_target *r = ram(t);
+    struct ram_target *r = ram_of(t);
     if (r->gone)
-        return absent(err);
+        return set_absent(err);
     r->reg_writes++;
     r->reg[n == RAM_R0BANK ? RAM_R0 : n] = regs[n].bytes == 1 ? buf[0] : get32(buf, t->big_endian);
     return 0;
@@ -221,15 +221,15 @@ static int ram_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t
                         struct err *err)
 {
     (void)width;
-    if (ram(t)->gone)
-        return absent(err);
-    if (ram(t)->endless && addr >= RAM_BYTES) {
+    if (ram_of(t)->gone)
+        return set_absent(err);
+    if (ram_of(t)->endless && addr >= RAM_BYTES) {
         memset(buf, 0, len);
         return 0;
     }
     int ret = check_range(addr, len, err);
     if (ret == 0)
-        memcpy(buf, ram(t)->mem + addr, len);
+        memcpy(buf, ram_of(t)->mem + addr, len);
     return ret;
 }
 
@@ -237,11 +237,11 @@ static int ram_write_mem(struct target *t, uint64_t addr, unsigned width, const 
                          size_t len, struct err *err)
 {
     (void)width;
-    if (ram(t)->gone)
-        return absent(err);
+    if (ram_of(t)->gone)
+        return set_absent(err);
     int ret = check_range(addr, len, err);
     if (ret == 0)
-        memcpy(ram(t)->mem + addr, buf, len);
+        memcpy(ram_of(t)->mem + addr, buf, len);
     return ret;
 }
 
@@ -258,7 +258,7 @@ static int ram_flash_erase(struct target *t, uint64_t addr, uint64_t len, struct
     if (ret == 0 && (addr % RAM_SECTOR || len % RAM_SECTOR))
         return err_set(err, ERR_USAGE, "", "no whole sectors");
     if (ret == 0)
-        memset(ram(t)->mem + addr, 0xFF, len);
+        memset(ram_of(t)->mem + addr, 0xFF, len);
     return ret;
 }
 
@@ -267,22 +267,22 @@ static int ram_flash_write(struct target *t, uint64_t addr, const uint8_t *buf, 
 {
     int ret = check_flash(addr, len, err);
     for (size_t i = 0; ret == 0 && i < len; i++)
-        ram(t)->mem[addr + i] &= buf[i];
+        ram_of(t)->mem[addr + i] &= buf[i];
     return ret;
 }
 
 static int ram_flash_done(struct target *t, struct err *err)
 {
-    ram(t)->flash_dones++;
-    return ram(t)->flash_broken ? err_set(err, ERR_FAULT, "load again", "verify: differs") : 0;
+    ram_of(t)->flash_dones++;
+    return ram_of(t)->flash_broken ? err_set(err, ERR_FAULT, "load again", "verify: differs") : 0;
 }
 
 static int ram_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
                          struct err *err)
 {
-    struct ram_target *r = ram(t);
+    struct ram_target *r = ram_of(t);
     if (r->gone)
-        return absent(err);
+        return set_absent(err);
     r->bp_calls++;
     if (r->bp_needs_halt && r->state != TARGET_HALTED)
         return err_set(err, ERR_STATE, "halt it", "it runs");
@@ -297,9 +297,9 @@ static int ram_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, uns
 static int ram_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
                          struct err *err)
 {
-    struct ram_target *r = ram(t);
+    struct ram_target *r = ram_of(t);
     if (r->gone)
-        return absent(err);
+        return set_absent(err);
     r->bp_calls++;
     if (r->bp_needs_halt && r->state != TARGET_HALTED)
         return err_set(err, ERR_STATE, "halt it", "it runs");
@@ -320,17 +320,17 @@ static size_t ram_memory_map(struct target *t, const struct memory_region **out)
 
 static int ram_semihosting(struct target *t, bool on, struct err *err)
 {
-    if (ram(t)->gone)
-        return absent(err);
-    ram(t)->semihosting = on;
+    if (ram_of(t)->gone)
+        return set_absent(err);
+    ram_of(t)->semihosting = on;
     return 0;
 }
 
 static int ram_syscall_return(struct target *t, int64_t result, int32_t error, struct err *err)
 {
-    struct ram_target *r = ram(t);
+    struct ram_target *r = ram_of(t);
     if (r->gone)
-        return absent(err);
+        return set_absent(err);
     r->result = result;
     r->error = error;
     r->reg[RAM_PC] += 2;

@@ -13,7 +13,7 @@
 
 enum { ANSWER_BYTES = 2 << 20 };
 
-static bool hold(void *ctx) { return ((struct fixture *)ctx)->hold; }
+static bool holds_acks(void *ctx) { return ((struct fixture *)ctx)->hold; }
 
 int rig_setup(void **state)
 {
@@ -25,7 +25,7 @@ int rig_setup(void **state)
                                .version = "probeprof 1.2",
                                .has_entry = true,
                                .entry = 0x1234,
-                               .hold = hold,
+                               .hold = holds_acks,
                                .hold_ctx = fx };
     if (stub_new(&cfg, &fx->stub, &err) < 0 || session_open(fx->stub, NULL, NULL, &fx->s, &err) < 0)
         return -1;
@@ -58,7 +58,7 @@ void pump(struct fixture *fx)
 
 /* Undoes framing: payloads of packets and notifications, with a blank between; acks stand for
  * themselves. Console text becomes O<text>, a line that is itself the reply =<text>. */
-static void render(const uint8_t *out, size_t n, char *text, size_t cap)
+static void render_packets(const uint8_t *out, size_t n, char *text, size_t cap)
 {
     size_t k = 0;
     for (size_t i = 0; i < n;) {
@@ -99,7 +99,7 @@ const char *answer(struct fixture *fx, struct session *s)
 {
     const uint8_t *out;
     size_t n = session_pending(s, &out);
-    render(out, n, fx->answer, ANSWER_BYTES);
+    render_packets(out, n, fx->answer, ANSWER_BYTES);
     session_sent(s, n);
     return fx->answer;
 }

@@ -49,7 +49,7 @@ static int read_mem(void *ctx, uint64_t addr, uint8_t *buf, size_t len, struct e
     return 0;
 }
 
-static void print(void *ctx, const char *text, size_t len)
+static void append_text(void *ctx, const char *text, size_t len)
 {
     struct board *b = ctx;
     assert_true(b->len + len < sizeof b->text);
@@ -60,9 +60,11 @@ static void print(void *ctx, const char *text, size_t len)
 
 static struct agent_env env_of(struct board *b, bool big)
 {
-    return (struct agent_env){
-        .read_reg = read_reg, .read_mem = read_mem, .print = print, .ctx = b, .big_endian = big
-    };
+    return (struct agent_env){ .read_reg = read_reg,
+                               .read_mem = read_mem,
+                               .print = append_text,
+                               .ctx = b,
+                               .big_endian = big };
 }
 
 static size_t bytes_of(const char *hex, uint8_t *code)
@@ -276,7 +278,8 @@ static void expression__wrong__refused_in_words(void **state)
 
 /* ---- formats ---- */
 
-static const char *printed(struct board *b, const char *fmt, const uint64_t *args, unsigned nargs)
+static const char *format_printed(struct board *b, const char *fmt, const uint64_t *args,
+                                  unsigned nargs)
 {
     struct agent_env env = env_of(b, false);
     struct err err = { .code = ERR_OK };
@@ -314,7 +317,7 @@ static void printf__numbers__as_the_C_library_prints_them(void **state)
                             snprintf(want, sizeof want, fmt, (int)values[v]);
                         else
                             snprintf(want, sizeof want, fmt, (long)values[v]);
-                        if (strcmp(printed(&b, fmt, &values[v], 1), want) != 0)
+                        if (strcmp(format_printed(&b, fmt, &values[v], 1), want) != 0)
                             fail_msg("%s of %llx: %s, not %s", fmt, (unsigned long long)values[v],
                                      b.text, want);
                         compared++;
@@ -347,7 +350,8 @@ static void printf__text_and_escapes__as_GDB_has_them(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct board b;
         print_message("  %s\n", rows[i].fmt);
-        assert_string_equal(printed(&b, rows[i].fmt, rows[i].args, rows[i].nargs), rows[i].want);
+        assert_string_equal(format_printed(&b, rows[i].fmt, rows[i].args, rows[i].nargs),
+                            rows[i].want);
     }
 }
 

@@ -33,7 +33,7 @@ static void set_and_run(struct fixture *fx)
     assert_int_equal(fx->ram.nbps, 2);
 }
 
-static void leaves(struct fixture *fx, const char *how)
+static void leave_session(struct fixture *fx, const char *how)
 {
     if (how)
         assert_string_equal(talk(fx, how), "OK");
@@ -50,7 +50,7 @@ static void leaving__program_runs__breakpoints_go_and_it_runs_on(void **state)
         print_message("  %s\n", ways[i] ? ways[i] : "the connection ends");
         assert_int_equal(rig_setup((void **)&fx), 0);
         set_and_run(fx);
-        leaves(fx, ways[i]);
+        leave_session(fx, ways[i]);
         assert_int_equal(fx->ram.nbps, 0);
         assert_int_equal(fx->ram.state, TARGET_RUNNING);
         assert_int_equal(fx->ram.detaches, 0);
@@ -74,7 +74,7 @@ static void leaving__an_observer_waits__is_not_notified_of_the_halt(void **state
     set_and_run(fx);
     struct session *o = second(fx);
     assert_string_equal(talk_to(fx, o, "c"), "");
-    leaves(fx, NULL);
+    leave_session(fx, NULL);
     assert_string_equal(answer(fx, o), "");
     assert_int_equal(fx->ram.nbps, 0);
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
@@ -88,7 +88,7 @@ static void leaving__no_halt_in_time__tried_again(void **state)
     struct fixture *fx = *state;
     set_and_run(fx);
     fx->ram.mute = true;
-    leaves(fx, NULL);
+    leave_session(fx, NULL);
     assert_int_equal(fx->ram.nbps, 2);
     stub_tick(fx->stub, SECOND);
     assert_int_equal(fx->ram.nbps, 2);
@@ -108,7 +108,7 @@ static void leaving__no_halt_in_time__its_breakpoint_stops_nobody(void **state)
     struct fixture *fx = *state;
     set_and_run(fx);
     fx->ram.mute = true;
-    leaves(fx, NULL);
+    leave_session(fx, NULL);
     fx->ram.mute = fx->ram.halt_asked = false;
     fx->ram.reg[RAM_PC] = 0x4FF0;
     fx->ram.words_per_poll = 100;
@@ -123,7 +123,7 @@ static void leaving__board_is_gone__breakpoints_go_when_it_is_back(void **state)
     struct fixture *fx = *state;
     set_and_run(fx);
     lose(fx);
-    leaves(fx, NULL);
+    leave_session(fx, NULL);
     fx->ram.gone = false; /* with the breakpoints, which the driver has put back */
     stub_back(fx->stub);
     stub_tick(fx->stub, SECOND);
@@ -139,7 +139,7 @@ static void leaving__program_exits_just_then__observers_are_notified(void **stat
     assert_string_equal(talk_to(fx, o, "c"), "");
     ram_put_word(&fx->ram, fx->ram.reg[RAM_PC], RAM_EXIT);
     fx->ram.mute = true; /* the exit comes first */
-    leaves(fx, NULL);
+    leave_session(fx, NULL);
     assert_string_equal(answer(fx, o), "W00");
     assert_int_equal(fx->ram.nbps, 0);
     fx->s = o;

@@ -88,7 +88,7 @@ static void rig_close(struct rig *r)
 }
 
 /* One packet; its answer is sent. Returns the heap calls it took, *answer its payload bytes. */
-static unsigned exchange(struct rig *r, const char *payload, size_t *answer)
+static unsigned exchange_packet(struct rig *r, const char *payload, size_t *answer)
 {
     char frame[64];
     const uint8_t *out;
@@ -135,7 +135,7 @@ static void reading_memory__any_length__allocates_nothing(void **state)
                 continue;
             snprintf(packet, sizeof packet, "%c%x,%zx", rows[i].packet,
                      boards[b].ram + rows[i].offset, rows[i].bytes);
-            unsigned calls = exchange(&r, packet, &answer);
+            unsigned calls = exchange_packet(&r, packet, &answer);
             print_message("  %s %s: %u heap calls\n", boards[b].spec, packet, calls);
             assert_true(answer >= (rows[i].packet == 'm' ? 2 : 1) * rows[i].bytes);
             assert_int_equal(calls, 0);

@@ -1071,7 +1071,7 @@ static void gone__ctrl_c_or_step_was_under_way__halted_when_back(void **state)
 
 /* ---- long work ---- */
 
-static bool interrupted(void *ctx) { return ++*(int *)ctx > 2; }
+static bool interrupted_thrice(void *ctx) { return ++*(int *)ctx > 2; }
 
 static void search__ctrl_c_meanwhile__given_up(void **state)
 {
@@ -1080,7 +1080,7 @@ static void search__ctrl_c_meanwhile__given_up(void **state)
     struct err err;
     int looks = 0;
     session_close(fx->s);
-    assert_int_equal(session_open(fx->stub, interrupted, &looks, &s, &err), 0);
+    assert_int_equal(session_open(fx->stub, interrupted_thrice, &looks, &s, &err), 0);
     send_packet(s, "qCRC:0,10000", 12);
     while (session_work(s))
         ;

@@ -61,7 +61,7 @@ static void note_change(void *ctx, enum log_subject subject, const char *line)
     state_table_met(&halts, "halt: ", line, &met_halt[0][0]);
 }
 
-static struct fixture *start(void)
+static struct fixture *start_session(void)
 {
     struct fixture *fx;
     assert_int_equal(rig_setup((void **)&fx), 0);
@@ -71,7 +71,7 @@ static struct fixture *start(void)
     return fx;
 }
 
-static void packet(struct fixture *fx, const char *payload)
+static void feed_packet(struct fixture *fx, const char *payload)
 {
     send_packet(fx->s, payload, strlen(payload));
 }
@@ -82,7 +82,7 @@ static void ctrl_c(struct fixture *fx) { feed(fx->s, "\003", 1); }
  * stopped a moment ago. */
 static void target_is(struct fixture *fx, enum target_state state) { fx->ram.state = state; }
 
-static void stops(struct fixture *fx, enum stop_reason reason)
+static void report_stop(struct fixture *fx, enum stop_reason reason)
 {
     const struct target_stop stop = { .reason = reason, .pc = 0x1000, .signal = 5 };
     target_is(fx, TARGET_HALTED);
@@ -101,50 +101,50 @@ static void ask_for_a_file(struct fixture *fx)
 
 static void reach_non_stop(struct fixture *fx)
 {
-    packet(fx, "QNonStop:1");
-    packet(fx, "vCont;c");
+    feed_packet(fx, "QNonStop:1");
+    feed_packet(fx, "vCont;c");
 }
 
-static void reach(struct fixture *fx, enum session_state state)
+static void reach_state(struct fixture *fx, enum session_state state)
 {
     switch (state) {
     case SESSION_BREAK_QUEUED: ctrl_c(fx); break;
     case SESSION_QUERY:
         target_is(fx, TARGET_RUNNING);
-        packet(fx, "?");
+        feed_packet(fx, "?");
         break;
-    case SESSION_RESUMED: packet(fx, "c"); break;
+    case SESSION_RESUMED: feed_packet(fx, "c"); break;
     case SESSION_INTERRUPTED:
-        packet(fx, "c");
+        feed_packet(fx, "c");
         ctrl_c(fx);
         break;
     case SESSION_FILE_IO:
-        packet(fx, "c");
+        feed_packet(fx, "c");
         ask_for_a_file(fx);
         break;
     case SESSION_FILE_IO_INTERRUPTED:
-        packet(fx, "c");
+        feed_packet(fx, "c");
         ask_for_a_file(fx);
         ctrl_c(fx);
         break;
     case SESSION_STOPPING:
         reach_non_stop(fx);
-        packet(fx, "vCont;t");
+        feed_packet(fx, "vCont;t");
         break;
     case SESSION_NOTIFIED:
         reach_non_stop(fx);
-        stops(fx, STOP_STEP);
+        report_stop(fx, STOP_STEP);
         break;
     case SESSION_NO_PROGRAM:
-        packet(fx, "!");
-        packet(fx, "vKill;1");
+        feed_packet(fx, "!");
+        feed_packet(fx, "vKill;1");
         break;
     case SESSION_NO_PROGRAM_NOTIFIED:
-        packet(fx, "!");
+        feed_packet(fx, "!");
         reach_non_stop(fx);
-        stops(fx, STOP_EXIT);
+        report_stop(fx, STOP_EXIT);
         break;
-    case SESSION_CLOSING: packet(fx, "D"); break;
+    case SESSION_CLOSING: feed_packet(fx, "D"); break;
     default: break;
     }
     if (fx->s->state != state)
@@ -157,16 +157,16 @@ static void reach(struct fixture *fx, enum session_state state)
 static void ask_with_a_stop(struct fixture *fx)
 {
     target_is(fx, TARGET_RUNNING);
-    packet(fx, fx->s->non_stop ? "vRun;" : "?");
+    feed_packet(fx, fx->s->non_stop ? "vRun;" : "?");
 }
 
 static void ask_of_a_halted_one(struct fixture *fx)
 {
     if (session_waits(fx->s)) {
-        stops(fx, STOP_REQUEST);
+        report_stop(fx, STOP_REQUEST);
     } else {
         target_is(fx, TARGET_HALTED);
-        packet(fx, "?");
+        feed_packet(fx, "?");
     }
 }
 
@@ -179,18 +179,18 @@ static void let_the_halt_fail(struct fixture *fx)
 
 static void end_the_program(struct fixture *fx)
 {
-    packet(fx, "!");
-    packet(fx, "vKill;1");
+    feed_packet(fx, "!");
+    feed_packet(fx, "vKill;1");
 }
 
-static void cause(struct fixture *fx, enum session_event event)
+static void cause_event(struct fixture *fx, enum session_event event)
 {
     switch (event) {
     case SESSION_ON_QUERIED: ask_with_a_stop(fx); break;
-    case SESSION_ON_RESUME: packet(fx, "c"); break;
+    case SESSION_ON_RESUME: feed_packet(fx, "c"); break;
     case SESSION_ON_BREAK:
         target_is(fx, TARGET_RUNNING);
-        packet(fx, "vCtrlC");
+        feed_packet(fx, "vCtrlC");
         break;
     case SESSION_ON_BREAK_EARLY:
         target_is(fx, TARGET_HALTED);
@@ -200,32 +200,32 @@ static void cause(struct fixture *fx, enum session_event event)
         if (!fx->s->non_stop)
             reach_non_stop(fx);
         target_is(fx, TARGET_RUNNING);
-        packet(fx, "vCont;t");
+        feed_packet(fx, "vCont;t");
         break;
     case SESSION_ON_HALT_FAILED: let_the_halt_fail(fx); break;
     case SESSION_ON_FILE_ASKED: ask_for_a_file(fx); break;
-    case SESSION_ON_FILE_ANSWERED: packet(fx, "F10"); break;
+    case SESSION_ON_FILE_ANSWERED: feed_packet(fx, "F10"); break;
     case SESSION_ON_FILE_LOST: lose(fx); break;
     case SESSION_ON_REPLIED: ask_of_a_halted_one(fx); break;
-    case SESSION_ON_OWN_REPLIED: stops(fx, STOP_SWBREAK); break;
-    case SESSION_ON_EXIT_REPLIED: stops(fx, STOP_EXIT); break;
+    case SESSION_ON_OWN_REPLIED: report_stop(fx, STOP_SWBREAK); break;
+    case SESSION_ON_EXIT_REPLIED: report_stop(fx, STOP_EXIT); break;
     case SESSION_ON_NOTIFY:
         if (!fx->s->non_stop)
             reach_non_stop(fx);
-        stops(fx, STOP_STEP);
+        report_stop(fx, STOP_STEP);
         break;
     case SESSION_ON_NOTIFY_EXIT:
         if (!fx->s->non_stop)
             reach_non_stop(fx);
-        stops(fx, STOP_EXIT);
+        report_stop(fx, STOP_EXIT);
         break;
-    case SESSION_ON_NOTICED: packet(fx, "vStopped"); break;
-    case SESSION_ON_MODE_SET: packet(fx, "QNonStop:0"); break;
-    case SESSION_ON_PROGRAM: packet(fx, "vAttach;1"); break;
+    case SESSION_ON_NOTICED: feed_packet(fx, "vStopped"); break;
+    case SESSION_ON_MODE_SET: feed_packet(fx, "QNonStop:0"); break;
+    case SESSION_ON_PROGRAM: feed_packet(fx, "vAttach;1"); break;
     case SESSION_ON_PROGRAM_GONE: end_the_program(fx); break;
     case SESSION_ON_CLOSE:
         fx->s->extended = false;
-        packet(fx, "D");
+        feed_packet(fx, "D");
         break;
     default: fail_msg("event %d", event);
     }
@@ -239,10 +239,10 @@ static void session__each_change_of_the_table__is_made_by_packets_and_news(void 
         for (enum session_event e = 0; e < SESSION_NEVENTS; e++) {
             if (session_state_next(s, e) == SESSION_REFUSED)
                 continue;
-            struct fixture *fx = start();
-            reach(fx, s);
+            struct fixture *fx = start_session();
+            reach_state(fx, s);
             met[s][e] = false;
-            cause(fx, e);
+            cause_event(fx, e);
             if (!met[s][e])
                 print_message("  in %s, %s was not met\n", session_state_name(s),
                               session_event_name(e));
@@ -265,7 +265,7 @@ static void reach_purpose(struct fixture *fx, struct session *o, enum halt_purpo
     else if (purpose == HALT_USER)
         ctrl_c(fx);
     else if (purpose == HALT_START)
-        packet(fx, "vRun;");
+        feed_packet(fx, "vRun;");
     if (fx->stub->purpose != purpose)
         fail_msg("%s instead of %s", halt_purpose_name(fx->stub->purpose),
                  halt_purpose_name(purpose));
@@ -277,8 +277,8 @@ static void cause_halt(struct fixture *fx, struct session *o, enum halt_event ev
     switch (event) {
     case HALT_ON_SNAPSHOT_ASKED: feed(o, "\003", 1); break;
     case HALT_ON_ASKED: ctrl_c(fx); break;
-    case HALT_ON_START_ASKED: packet(fx, "vRun;"); break;
-    case HALT_ON_OVER: stops(fx, STOP_REQUEST); break;
+    case HALT_ON_START_ASKED: feed_packet(fx, "vRun;"); break;
+    case HALT_ON_OVER: report_stop(fx, STOP_REQUEST); break;
     default: lose(fx);
     }
 }
@@ -288,7 +288,7 @@ static void halt__each_change_of_the_table__is_made_by_packets_and_news(void **s
     (void)state;
     for (enum halt_purpose p = HALT_REFUSED + 1; p < HALT_NPURPOSES; p++)
         for (enum halt_event e = 0; e < HALT_NEVENTS; e++) {
-            struct fixture *fx = start();
+            struct fixture *fx = start_session();
             struct session *o = second(fx);
             reach_purpose(fx, o, p);
             met_halt[p][e] = false;
@@ -307,7 +307,7 @@ struct pair {
     enum session_event event;
 };
 
-static bool take(void *ctx)
+static bool takes_event(void *ctx)
 {
     struct pair *p = ctx;
     p->fx->s->state = p->state;
@@ -318,12 +318,13 @@ static bool take(void *ctx)
 
 static void session__every_other_event__is_refused_by_an_assertion(void **state)
 {
-    struct fixture *fx = start();
+    struct fixture *fx = start_session();
     (void)state;
     for (enum session_state s = SESSION_REFUSED + 1; s < SESSION_NSTATES; s++)
         for (enum session_event e = 0; e < SESSION_NEVENTS; e++) {
             struct pair pair = { fx, s, e };
-            if (state_table_refuses(take, &pair) != (session_state_next(s, e) == SESSION_REFUSED))
+            if (state_table_refuses(takes_event, &pair) !=
+                (session_state_next(s, e) == SESSION_REFUSED))
                 fail_msg("%s in %s", session_event_name(e), session_state_name(s));
         }
     rig_teardown((void **)&fx);

@@ -33,7 +33,7 @@ enum {
 
 static const uint32_t all_lists[] = { DELAYED1, DELAYED2, PENDING, SUSPENDED, DELETED };
 
-static bool lookup(const struct image *im, const char *name, uint64_t *addr)
+static bool look_up_symbol(const struct image *im, const char *name, uint64_t *addr)
 {
     static const struct {
         const char *name;
@@ -52,42 +52,45 @@ static bool lookup(const struct image *im, const char *name, uint64_t *addr)
     return false;
 }
 
-static const struct image image = { .lookup = lookup };
+static const struct image image = { .lookup = look_up_symbol };
 
 struct system {
     struct fixture *fx;
     struct tasks *tasks;
 };
 
-static void put(struct system *y, uint32_t at, uint32_t w) { put_le32(y->fx->ram.mem + at, w); }
-static uint32_t get(struct system *y, uint32_t at) { return le32(y->fx->ram.mem + at); }
+static void put_word(struct system *y, uint32_t at, uint32_t w)
+{
+    put_le32(y->fx->ram.mem + at, w);
+}
+static uint32_t get_word(struct system *y, uint32_t at) { return le32(y->fx->ram.mem + at); }
 
 static void make_list(struct system *y, uint32_t l)
 {
-    put(y, l, 0);
-    put(y, l + 4, l + 8);
-    put(y, l + 8, 0xFFFFFFFF);
-    put(y, l + 12, l + 8);
-    put(y, l + 16, l + 8);
+    put_word(y, l, 0);
+    put_word(y, l + 4, l + 8);
+    put_word(y, l + 8, 0xFFFFFFFF);
+    put_word(y, l + 12, l + 8);
+    put_word(y, l + 16, l + 8);
 }
 
 /* Task i goes to the end of list l, by the item at `item` of its block. */
-static void insert(struct system *y, uint32_t l, int i, uint32_t item)
+static void insert_task(struct system *y, uint32_t l, int i, uint32_t item)
 {
-    uint32_t block = BLOCKS + (uint32_t)i * EACH, at = block + item, last = get(y, l + 16);
-    put(y, at + 4, l + 8);
-    put(y, at + 8, last);
-    put(y, at + 12, block);
-    put(y, at + 16, l);
-    put(y, last + 4, at);
-    put(y, l + 16, at);
-    put(y, l, get(y, l) + 1);
+    uint32_t block = BLOCKS + (uint32_t)i * EACH, at = block + item, last = get_word(y, l + 16);
+    put_word(y, at + 4, l + 8);
+    put_word(y, at + 8, last);
+    put_word(y, at + 12, block);
+    put_word(y, at + 16, l);
+    put_word(y, last + 4, at);
+    put_word(y, l + 16, at);
+    put_word(y, l, get_word(y, l) + 1);
 }
 
 static void make_task(struct system *y, int i, const char *name)
 {
     uint32_t block = BLOCKS + (uint32_t)i * EACH;
-    put(y, block + 48, STACKS + (uint32_t)i * 256);
+    put_word(y, block + 48, STACKS + (uint32_t)i * 256);
     memset(y->fx->ram.mem + block + 52, 0, 16);
     memcpy(y->fx->ram.mem + block + 52, name, strlen(name));
 }
@@ -103,19 +106,19 @@ static void make_system(struct system *y, uint32_t list_bytes)
         make_list(y, all_lists[i]);
     for (int i = 0; i < 5; i++)
         make_task(y, i, names[i]);
-    insert(y, READY, 0, 4);
-    insert(y, READY + 3 * list_bytes, 1, 4);
-    insert(y, DELAYED2, 2, 4);
-    insert(y, SUSPENDED, 3, 4);
-    insert(y, SUSPENDED, 4, 4);
-    insert(y, PENDING, 4, 24);
-    put(y, CURRENT, BLOCKS + EACH);
-    put(y, STARTED, 1);
-    put(y, COUNT, 5);
-    put(y, CREATED, 5);
+    insert_task(y, READY, 0, 4);
+    insert_task(y, READY + 3 * list_bytes, 1, 4);
+    insert_task(y, DELAYED2, 2, 4);
+    insert_task(y, SUSPENDED, 3, 4);
+    insert_task(y, SUSPENDED, 4, 4);
+    insert_task(y, PENDING, 4, 24);
+    put_word(y, CURRENT, BLOCKS + EACH);
+    put_word(y, STARTED, 1);
+    put_word(y, COUNT, 5);
+    put_word(y, CREATED, 5);
 }
 
-static int setup(void **state)
+static int set_up_system(void **state)
 {
     static struct system y;
     y = (struct system){ 0 };
@@ -127,7 +130,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_system(void **state)
 {
     struct system *y = *state;
     rig_teardown((void **)&y->fx);
@@ -146,7 +149,7 @@ static const char all_five[] =
     "<thread id=\"4\" name=\"four\">ready" UNKNOWN "</thread>"
     "<thread id=\"5\" name=\"three\">suspended" UNKNOWN "</thread></threads>";
 
-static const char *listed(struct system *y)
+static const char *list_threads(struct system *y)
 {
     stub_forget_regs(y->fx->stub); /* as a stop does */
     const char *text = talk(y->fx, "qXfer:threads:read::0,4000");
@@ -164,10 +167,10 @@ static void threads__both_sizes_of_lists__are_listed_with_names_and_states(void 
     struct system *y = *state;
     assert_non_null(strstr(talk(y->fx, "qSupported"), ";qXfer:threads:read+"));
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-        teardown(state);
-        setup(state);
+        tear_down_system(state);
+        set_up_system(state);
         make_system(y, sizes[i]);
-        assert_string_equal(listed(y), all_five);
+        assert_string_equal(list_threads(y), all_five);
     }
     assert_string_equal(talk(y->fx, "qfThreadInfo"), "m2,1,3,4,5");
     assert_string_equal(talk(y->fx, "qsThreadInfo"), "l");
@@ -184,40 +187,40 @@ static void threads__both_sizes_of_lists__are_listed_with_names_and_states(void 
 static void threads__system_has_not_begun__there_is_the_cpu(void **state)
 {
     struct system *y = *state;
-    assert_string_equal(listed(y), CPU_ALONE); /* memory is 0 */
+    assert_string_equal(list_threads(y), CPU_ALONE); /* memory is 0 */
     make_system(y, 20);
-    put(y, STARTED, 0);
-    assert_string_equal(listed(y), CPU_ALONE);
-    put(y, STARTED, 1);
-    assert_string_equal(listed(y), all_five);
+    put_word(y, STARTED, 0);
+    assert_string_equal(list_threads(y), CPU_ALONE);
+    put_word(y, STARTED, 1);
+    assert_string_equal(list_threads(y), all_five);
     y->fx->stub->last_stop.reason = STOP_RESET; /* memory still has them */
-    assert_string_equal(listed(y), CPU_ALONE);
+    assert_string_equal(list_threads(y), CPU_ALONE);
 }
 
 static void threads__another_runs__numbers_stay(void **state)
 {
     struct system *y = *state;
     make_system(y, 20);
-    listed(y);
-    put(y, CURRENT, BLOCKS + 3 * EACH);
-    assert_non_null(strstr(listed(y), "<thread id=\"5\" name=\"three\">running<"));
+    list_threads(y);
+    put_word(y, CURRENT, BLOCKS + 3 * EACH);
+    assert_non_null(strstr(list_threads(y), "<thread id=\"5\" name=\"three\">running<"));
     assert_string_equal(talk(y->fx, "qC"), "QC5");
     assert_string_equal(talk(y->fx, "?"), "T0505:00100000;06:00800000;thread:5;");
 }
 
 /* Each is a moment in which the program may have been halted, or memory that is no such list. */
-static void spoil(struct system *y, int how)
+static void spoil_lists(struct system *y, int how)
 {
     uint32_t item = BLOCKS + 2 * EACH + 4;
     switch (how) {
-    case 0: put(y, COUNT, 6); break;              /* one is in no list at this moment */
-    case 1: put(y, DELAYED2, 2); break;           /* counted, not linked yet */
-    case 2: put(y, item + 16, 0); break;          /* taken out of its list by half */
-    case 3: put(y, item + 4, item); break;        /* a circle */
-    case 4: put(y, item + 4, 0xA05F8000); break;  /* an item among the registers */
-    case 5: put(y, item + 12, 0x00100000); break; /* an owner where no memory is */
-    case 6: put(y, BLOCKS + 2 * EACH + 52, 0x1B5B3131); break; /* a name for a terminal */
-    default: put(y, SUSPENDED, 0x7FFFFFFF); break;
+    case 0: put_word(y, COUNT, 6); break;              /* one is in no list at this moment */
+    case 1: put_word(y, DELAYED2, 2); break;           /* counted, not linked yet */
+    case 2: put_word(y, item + 16, 0); break;          /* taken out of its list by half */
+    case 3: put_word(y, item + 4, item); break;        /* a circle */
+    case 4: put_word(y, item + 4, 0xA05F8000); break;  /* an item among the registers */
+    case 5: put_word(y, item + 12, 0x00100000); break; /* an owner where no memory is */
+    case 6: put_word(y, BLOCKS + 2 * EACH + 52, 0x1B5B3131); break; /* a name for a terminal */
+    default: put_word(y, SUSPENDED, 0x7FFFFFFF); break;
     }
 }
 
@@ -226,16 +229,16 @@ static void threads__lists_make_no_sense__only_the_one_that_runs_is_shown(void *
     struct system *y = *state;
     for (int how = 0; how < 8; how++) {
         print_message("  %d\n", how);
-        teardown(state);
-        setup(state);
+        tear_down_system(state);
+        set_up_system(state);
         make_system(y, 20);
-        assert_string_equal(listed(y), all_five);
-        put(y, CURRENT, BLOCKS + 3 * EACH);
-        spoil(y, how);
-        assert_string_equal(listed(y), "l<?xml version=\"1.0\"?><threads><thread id=\"5\" "
-                                       "name=\"three\">running</thread></threads>");
-        put(y, CURRENT, 0);
-        assert_string_equal(listed(y), CPU_ALONE);
+        assert_string_equal(list_threads(y), all_five);
+        put_word(y, CURRENT, BLOCKS + 3 * EACH);
+        spoil_lists(y, how);
+        assert_string_equal(list_threads(y), "l<?xml version=\"1.0\"?><threads><thread id=\"5\" "
+                                             "name=\"three\">running</thread></threads>");
+        put_word(y, CURRENT, 0);
+        assert_string_equal(list_threads(y), CPU_ALONE);
     }
 }
 
@@ -262,7 +265,7 @@ static void threads__one_that_does_not_run__has_no_registers_and_takes_none(void
     assert_string_equal(talk(fx, "g"), own);
     assert_string_equal(talk(fx, "Hg6"), "E16");
     assert_string_equal(talk(fx, "Hg5"), "OK");
-    put(y, CURRENT, BLOCKS + 3 * EACH); /* it runs by now */
+    put_word(y, CURRENT, BLOCKS + 3 * EACH); /* it runs by now */
     stub_forget_regs(fx->stub);
     assert_string_equal(talk(fx, "g"), own);
 }
@@ -295,14 +298,14 @@ static void threads__a_step_that_switches__is_anothers_unless_one_was_let_go_alo
     struct system *y = *state;
     struct fixture *fx = y->fx;
     make_system(y, 20);
-    listed(y);
+    list_threads(y);
     ram_put_word(&fx->ram, 0x1000, RAM_STORE);
     fx->ram.reg[RAM_R0] = 0x80; /* low byte of the third block: BLOCKS + 3 * EACH is 0x3180 */
     fx->ram.reg[RAM_R1] = CURRENT;
-    put(y, CURRENT, 0x3100);
+    put_word(y, CURRENT, 0x3100);
     stub_forget_regs(fx->stub);
     assert_string_equal(talk(fx, "vCont;s:3;c"), "T0505:02100000;06:00800000;thread:5;");
-    put(y, CURRENT, 0x3100);
+    put_word(y, CURRENT, 0x3100);
     fx->ram.reg[RAM_PC] = 0x1000;
     stub_forget_regs(fx->stub);
     assert_string_equal(talk(fx, "vCont;s:3"),
@@ -316,12 +319,12 @@ static void threads__a_step_that_switches__is_told_right_to_others(void **state)
     struct system *y = *state;
     struct fixture *fx = y->fx;
     make_system(y, 20);
-    listed(y);
+    list_threads(y);
     struct session *other = second(fx);
     ram_put_word(&fx->ram, 0x1000, RAM_STORE);
     fx->ram.reg[RAM_R0] = 0x80;
     fx->ram.reg[RAM_R1] = CURRENT;
-    put(y, CURRENT, 0x3100);
+    put_word(y, CURRENT, 0x3100);
     stub_forget_regs(fx->stub);
     assert_non_null(strstr(talk(fx, "vCont;s:3"), "thread:3;"));
     assert_string_equal(talk(fx, "qC"), "QC3");
@@ -337,15 +340,15 @@ static void threads__non_stop__there_is_the_cpu(void **state)
 {
     struct system *y = *state;
     make_system(y, 20);
-    put(y, CURRENT, BLOCKS + 3 * EACH);
+    put_word(y, CURRENT, BLOCKS + 3 * EACH);
     talk(y->fx, "QNonStop:1");
-    assert_string_equal(listed(y),
+    assert_string_equal(list_threads(y),
                         "l<?xml version=\"1.0\"?><threads><thread id=\"1\">ram, halted; its "
                         "threads are shown without non-stop mode only</thread></threads>");
     assert_string_equal(talk(y->fx, "?"), STOP_AT("05", "00100000", ""));
 }
 
-#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define TEST(t) cmocka_unit_test_setup_teardown(t, set_up_system, tear_down_system)
 
 int main(void)
 {

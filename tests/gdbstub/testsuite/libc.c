@@ -141,7 +141,7 @@ struct sink {
     size_t cap, n;
     int fd;
 };
-static void put(struct sink *s, char c)
+static void put_char(struct sink *s, char c)
 {
     if (s->fd > 0)
         sys_write(s->fd, &c, 1);
@@ -160,23 +160,23 @@ static void put_number(struct sink *s, unsigned long v, unsigned base, int minus
     if (minus)
         digits[n++] = '-';
     for (int i = n; i < width; i++)
-        put(s, pad);
+        put_char(s, pad);
     while (n)
-        put(s, digits[--n]);
+        put_char(s, digits[--n]);
 }
 static void put_text(struct sink *s, const char *t, int width)
 {
     t = t ? t : "(null)";
     for (int i = (int)strlen(t); i < width; i++)
-        put(s, ' ');
+        put_char(s, ' ');
     while (*t)
-        put(s, *t++);
+        put_char(s, *t++);
 }
-static void format(struct sink *s, const char *f, va_list ap)
+static void format_text(struct sink *s, const char *f, va_list ap)
 {
     for (; *f; f++) {
         if (*f != '%') {
-            put(s, *f);
+            put_char(s, *f);
             continue;
         }
         f++;
@@ -200,19 +200,19 @@ static void format(struct sink *s, const char *f, va_list ap)
         } else if (*f == 's') {
             put_text(s, va_arg(ap, const char *), width);
         } else if (*f == 'c') {
-            put(s, (char)va_arg(ap, int));
+            put_char(s, (char)va_arg(ap, int));
         } else if (*f == 'f' || *f == 'g' || *f == 'e') {
             double v = va_arg(ap, double);
             put_number(s, (unsigned long)(v < 0 ? -v : v), 10, v < 0, width, pad);
         } else {
-            put(s, *f);
+            put_char(s, *f);
         }
     }
 }
 int vfprintf(FILE *f, const char *fmt, va_list ap)
 {
     struct sink s = { .fd = f->fd };
-    format(&s, fmt, ap);
+    format_text(&s, fmt, ap);
     return (int)s.n;
 }
 int vprintf(const char *fmt, va_list ap) { return vfprintf(stdout, fmt, ap); }
@@ -235,7 +235,7 @@ int printf(const char *fmt, ...)
 int vsnprintf(char *b, size_t cap, const char *fmt, va_list ap)
 {
     struct sink s = { .buf = b, .cap = cap };
-    format(&s, fmt, ap);
+    format_text(&s, fmt, ap);
     if (cap)
         b[s.n < cap ? s.n : cap - 1] = 0;
     return (int)s.n;
