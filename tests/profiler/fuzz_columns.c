@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void must(bool ok)
+static void must_hold(bool ok)
 {
     if (!ok)
         abort();
@@ -20,17 +20,17 @@ static void check_list(const char *text)
     struct err err = { .code = ERR_OK };
     char names[200] = "";
     if (cell_list_parse(text, &l, &err) < 0) {
-        must(*err.hint && *err.what && l.n == 0);
+        must_hold(*err.hint && *err.what && l.n == 0);
         return;
     }
-    must(l.n > 0 && l.n <= CELL_NCOLUMNS);
+    must_hold(l.n > 0 && l.n <= CELL_NCOLUMNS);
     for (size_t i = 0; i < l.n; i++) {
-        must(cell_width(l.column[i]) > 0);
+        must_hold(cell_width(l.column[i]) > 0);
         strcat(names, i ? "," : "");
         strcat(names, cell_name(l.column[i]));
     }
-    must(cell_list_parse(names, &again, NULL) == 0 && again.n == l.n);
-    must(memcmp(again.column, l.column, l.n * sizeof l.column[0]) == 0);
+    must_hold(cell_list_parse(names, &again, NULL) == 0 && again.n == l.n);
+    must_hold(memcmp(again.column, l.column, l.n * sizeof l.column[0]) == 0);
 }
 
 static void check_threshold(const char *text)
@@ -42,18 +42,18 @@ static void check_threshold(const char *text)
     const struct profile p = { .type = PROFILE_TRACE, .total_hits = 7, .total_c1 = 20 };
     const struct cell_row row = cell_row_function(&p, &f);
     if (hot_add(&l, "--hot", text, false, &err) < 0) {
-        must(*err.hint && *err.what && l.n == 0);
+        must_hold(*err.hint && *err.what && l.n == 0);
         return;
     }
-    must(l.n == 1 && strcmp(hot_text(&l, false, shown, sizeof shown), text) == 0);
-    must(!hot_fails(&l, &row, NULL)); /* it marks */
+    must_hold(l.n == 1 && strcmp(hot_text(&l, false, shown, sizeof shown), text) == 0);
+    must_hold(!hot_fails(&l, &row, NULL)); /* it marks */
     hot_met(&l, &row);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = strndup((const char *)data, size);
-    must(text != NULL);
+    must_hold(text != NULL);
     check_list(text);
     check_threshold(text);
     free(text);

@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void look(const struct symbols *s)
+static void check_symbols(const struct symbols *s)
 {
     char text[128];
     const char *file;
@@ -32,7 +32,7 @@ static void look(const struct symbols *s)
     }
 }
 
-static void sections(const struct image *image)
+static void read_sections(const struct image *image)
 {
     for (size_t i = 0; i < image->nsections; i++)
         for (uint64_t k = 0; image->sections[i].data && k < image->sections[i].size; k += 64)
@@ -40,7 +40,7 @@ static void sections(const struct image *image)
                 (void)strlen(image->sections[i].name);
 }
 
-static void parse(const struct symbols *s, const uint8_t *data, size_t size)
+static void parse_place(const struct symbols *s, const uint8_t *data, size_t size)
 {
     const uint8_t *zero = memrchr(data, 0, size);
     char text[200];
@@ -65,9 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (symbols_open(path, &s, &err) == 0) {
-        look(s);
-        sections(symbols_image(s));
-        parse(s, data, size);
+        check_symbols(s);
+        read_sections(symbols_image(s));
+        parse_place(s, data, size);
         symbols_close(s);
     } else if (err.code != ERR_NOMEM && !*err.hint) {
         abort();

@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void swallow(void *ctx, const char *text, size_t len)
+static void swallow_text(void *ctx, const char *text, size_t len)
 {
     (void)ctx;
     (void)text;
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct profile *p, *q;
     struct buffer one = { 0 }, other = { 0 };
     const struct text_sink to_one = buffer_sink(&one), to_other = buffer_sink(&other),
-                           nowhere = { swallow, NULL };
+                           nowhere = { swallow_text, NULL };
     struct err err;
     json_is_profile(data, size);
     if (json_to_profile(data, size, &p, &err) < 0)

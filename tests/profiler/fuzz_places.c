@@ -11,17 +11,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* SH-4 shows one byte at several addresses, and symbols are compared without the area. */
-static uint64_t canonical(uint64_t addr) { return addr & 0x1FFFFFFF; }
+static uint64_t without_area(uint64_t addr) { return addr & 0x1FFFFFFF; }
 
 /* A name that several functions have means none of them alone. */
-static void called(const struct symbols *s, uint64_t addr)
+static void check_name(const struct symbols *s, uint64_t addr)
 {
     char name[512];
     uint64_t back;
     struct err err = { .code = ERR_OK };
     symbols_describe(s, addr, name, sizeof name);
     int ret = symbols_parse(s, name, &back, &err);
-    if (ret == 0 ? canonical(back) != canonical(addr)
+    if (ret == 0 ? without_area(back) != without_area(addr)
                  : ret != -ERR_USAGE || !strstr(err.what, "functions are called"))
         abort();
 }
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < 3 && !elf[i]; i++) {
         snprintf(file, sizeof file, "%s/%s", SOURCE_DIR, path[i]);
         if (symbols_open(file, &elf[i], NULL) < 0 ||
-            symbols_set_canonical(elf[i], i < 2 ? canonical : NULL, NULL) < 0)
+            symbols_set_canonical(elf[i], i < 2 ? without_area : NULL, NULL) < 0)
             abort();
     }
     if (!size)
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err err = { .code = ERR_OK };
     int ret = symbols_parse(s, text, &addr, &err);
     if (ret == 0)
-        called(s, addr);
+        check_name(s, addr);
     else if ((ret != -ERR_USAGE && ret != -ERR_NOT_FOUND) || !*err.what || !*err.hint ||
              addr != 0x5A5A5A5A5A)
         abort();

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void swallow(void *ctx, const char *text, size_t len)
+static void swallow_text(void *ctx, const char *text, size_t len)
 {
     size_t *columns = ctx;
     for (size_t i = 0; i < len; i++) {
@@ -18,10 +18,10 @@ static void swallow(void *ctx, const char *text, size_t len)
     }
 }
 
-static void show(const struct profile *p)
+static void show_reports(const struct profile *p)
 {
     size_t columns = 0;
-    const struct text_sink sink = { swallow, &columns };
+    const struct text_sink sink = { swallow_text, &columns };
     struct report_options o = { .all = true };
     report_functions(p, &o, &sink);
     report_tree(p, &o, &sink);
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     free(again);
     if (prf_to_profile(f, &p, &err) == 0) {
-        show(p);
+        show_reports(p);
         profile_free(p);
     }
     prf_file_free(f);

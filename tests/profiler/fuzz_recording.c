@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void replay(struct recording *r)
+static void replay_recording(struct recording *r)
 {
     struct event events[64];
     struct filter filter;
@@ -32,7 +32,7 @@ static void as_file(const uint8_t *data, size_t size)
     struct err err;
     if (recording_open_bytes(data, size, &r, &err) < 0)
         return;
-    replay(r);
+    replay_recording(r);
     recording_close(r);
 }
 

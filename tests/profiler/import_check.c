@@ -8,7 +8,7 @@
 #include "profiler/views/report.h"
 #include "profiler/views/report_calls.h"
 
-static void must(bool holds, const char *what)
+static void must_hold(bool holds, const char *what)
 {
     if (holds)
         return;
@@ -18,10 +18,10 @@ static void must(bool holds, const char *what)
 
 void import_check_refusal(int ret, const struct err *err)
 {
-    must(ret == -ERR_FORMAT || ret == -ERR_NOMEM || ret == -ERR_USAGE, "kind of error");
-    must(*err->hint != 0, "a refusal without a hint");
-    must(ret != -ERR_FORMAT || strstr(err->what, "offset ") || strstr(err->what, "line "),
-         "a refusal that does not say where");
+    must_hold(ret == -ERR_FORMAT || ret == -ERR_NOMEM || ret == -ERR_USAGE, "kind of error");
+    must_hold(*err->hint != 0, "a refusal without a hint");
+    must_hold(ret != -ERR_FORMAT || strstr(err->what, "offset ") || strstr(err->what, "line "),
+              "a refusal that does not say where");
 }
 
 static void swallow_columns(void *ctx, const char *text, size_t len)
@@ -29,7 +29,7 @@ static void swallow_columns(void *ctx, const char *text, size_t len)
     size_t *columns = ctx;
     for (size_t i = 0; i < len; i++) {
         *columns = text[i] == '\n' ? 0 : *columns + ((text[i] & 0xC0) != 0x80);
-        must(*columns <= 80, "more than 80 columns");
+        must_hold(*columns <= 80, "more than 80 columns");
     }
 }
 
@@ -44,35 +44,36 @@ static void check_sums(const struct profile *p)
     uint64_t c1 = 0, c2 = 0, hits = 0;
     for (size_t i = 0; i < p->nfunctions; i++) {
         const struct profile_function *f = &p->functions[i];
-        must(i == 0 || f[-1].low <= f->low, "functions are not sorted");
+        must_hold(i == 0 || f[-1].low <= f->low, "functions are not sorted");
         if (profile_knows(p, PROFILE_CHILDREN))
-            must(f->c1_children >= f->c1 && f->c2_children >= f->c2, "less with what it called");
+            must_hold(f->c1_children >= f->c1 && f->c2_children >= f->c2,
+                      "less with what it called");
         else
-            must(!f->c1_children && !f->c2_children, "unknown, with what it called");
+            must_hold(!f->c1_children && !f->c2_children, "unknown, with what it called");
         c1 += f->c1, c2 += f->c2, hits += f->hits;
     }
-    must(c1 == p->total_c1 && c2 == p->total_c2, "functions do not add up to the total");
-    must(hits == p->total_hits, "hits do not add up to the total");
-    must(profile_knows(p, PROFILE_HITS) || !hits, "unknown hits");
+    must_hold(c1 == p->total_c1 && c2 == p->total_c2, "functions do not add up to the total");
+    must_hold(hits == p->total_hits, "hits do not add up to the total");
+    must_hold(profile_knows(p, PROFILE_HITS) || !hits, "unknown hits");
 }
 
 static void check_tree(const struct profile *p)
 {
     uint64_t *own = calloc(p->nfunctions + 1, sizeof *own);
     uint64_t *below = calloc(p->nnodes + 1, sizeof *below);
-    must(own && below, "memory");
+    must_hold(own && below, "memory");
     for (size_t i = p->nnodes; i-- > 0;) {
         const struct profile_node *n = &p->nodes[i];
-        must(n->parent == PROFILE_NO_PARENT || n->parent < i, "a child before its parent");
-        must(n->function < p->nfunctions, "a path of no function");
-        must(n->c1_children == n->c1 + below[i], "a path's sum");
+        must_hold(n->parent == PROFILE_NO_PARENT || n->parent < i, "a child before its parent");
+        must_hold(n->function < p->nfunctions, "a path of no function");
+        must_hold(n->c1_children == n->c1 + below[i], "a path's sum");
         own[n->function] += n->c1;
         if (n->parent != PROFILE_NO_PARENT)
             below[n->parent] += n->c1_children;
     }
     for (size_t i = 0; p->nnodes && i < p->nfunctions; i++)
-        must(own[i] == p->functions[i].c1, "paths do not add up to the function");
-    must(profile_knows(p, PROFILE_PATHS) || !p->nnodes, "unknown paths");
+        must_hold(own[i] == p->functions[i].c1, "paths do not add up to the function");
+    must_hold(profile_knows(p, PROFILE_PATHS) || !p->nnodes, "unknown paths");
     free(own);
     free(below);
 }

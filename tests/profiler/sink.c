@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void take(void *ctx, const char *text, size_t len)
+static void append_text(void *ctx, const char *text, size_t len)
 {
     struct memory_sink *m = ctx;
     if (m->len + len + 1 > m->cap) {
@@ -21,7 +21,7 @@ static void take(void *ctx, const char *text, size_t len)
 
 const struct text_sink *sink_to(struct memory_sink *m)
 {
-    m->sink = (struct text_sink){ take, m };
+    m->sink = (struct text_sink){ append_text, m };
     return &m->sink;
 }
 

@@ -18,7 +18,7 @@ enum {
 };
 /* clang-format on */
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
     if (addr < MAIN || addr >= 0x8c010800)
@@ -45,7 +45,7 @@ struct run {
     uint64_t c1, c2;
 };
 
-static void feed(struct run *r, const struct row *rows, size_t n)
+static void feed_rows(struct run *r, const struct row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct row *w = &rows[i];
@@ -547,7 +547,7 @@ static const struct scenario nameless[] = {
         STOP_AT(MAIN + 48, SP) } },
 };
 
-static void check(const struct scenario *s, size_t n, calltree_resolve *known)
+static void expect_trees(const struct scenario *s, size_t n, calltree_resolve *known)
 {
     for (size_t i = 0; i < n; i++) {
         struct run r = { 0 };
@@ -559,7 +559,7 @@ static void check(const struct scenario *s, size_t n, calltree_resolve *known)
         r.c1 = 1000; /* counters do not begin at zero */
         assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = known }, &r.t, NULL),
                          0);
-        feed(&r, s[i].rows, rows);
+        feed_rows(&r, s[i].rows, rows);
         assert_string_equal(text_of(r.t, text, sizeof text), s[i].tree);
         assert_false(calltree_active(r.t));
         calltree_free(r.t);
@@ -569,13 +569,13 @@ static void check(const struct scenario *s, size_t n, calltree_resolve *known)
 static void calltree__scenarios__give_their_trees(void **state)
 {
     (void)state;
-    check(scenarios, ARRAY_LEN(scenarios), resolve);
+    expect_trees(scenarios, ARRAY_LEN(scenarios), resolve_function);
 }
 
 static void calltree__scenarios_without_symbols__give_their_trees(void **state)
 {
     (void)state;
-    check(nameless, ARRAY_LEN(nameless), NULL);
+    expect_trees(nameless, ARRAY_LEN(nameless), NULL);
 }
 
 static void calltree__stats__count_what_was_met(void **state)
@@ -591,8 +591,9 @@ static void calltree__stats__count_what_was_met(void **state)
                                        STOP_AT(F + 4, SP - 8) };
     struct run r = { 0 };
     (void)state;
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
-    feed(&r, rows, ARRAY_LEN(rows));
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = resolve_function }, &r.t, NULL), 0);
+    feed_rows(&r, rows, ARRAY_LEN(rows));
     const struct calltree_stats *s = calltree_stats(r.t);
     assert_int_equal(s->events, 9);
     assert_int_equal(s->inactive, 1);
@@ -632,8 +633,9 @@ static void calltree__handlers_without_places__nest_and_have_longest_and_shortes
     struct run r = { 0 };
     size_t n, seen = 0;
     (void)state;
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
-    feed(&r, rows, ARRAY_LEN(rows));
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = resolve_function }, &r.t, NULL), 0);
+    feed_rows(&r, rows, ARRAY_LEN(rows));
     const struct calltree_node *nodes = calltree_nodes(r.t, &n);
     for (size_t i = 0; i < n; i++) {
         bool outer = nodes[i].kind == CALLTREE_INTERRUPT && nodes[i].addr == IRQ,
@@ -664,8 +666,9 @@ static void calltree__place_after_a_gap__time_goes_to_it_not_to_the_gap(void **s
     struct run r = { 0 };
     char text[400];
     (void)state;
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
-    feed(&r, rows, ARRAY_LEN(rows));
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = resolve_function }, &r.t, NULL), 0);
+    feed_rows(&r, rows, ARRAY_LEN(rows));
     assert_int_equal(calltree_stats(r.t)->gap_c1, 50);
     text_of(r.t, text, sizeof text);
     assert_non_null(strstr(text, "LOST 0 50"));
@@ -681,11 +684,11 @@ static void calltree__too_many_paths__go_to_one_node_and_are_counted(void **stat
     const struct row begin = START_MAIN;
     assert_int_equal(
         calltree_new(&(struct calltree_config){ .resolve = NULL, .max_nodes = 3 }, &r.t, NULL), 0);
-    feed(&r, &begin, 1);
+    feed_rows(&r, &begin, 1);
     for (uint32_t i = 0; i < 100; i++) {
         const struct row pair[] = { { EVENT_CALL, MAIN + 16, F + 0x100 * (i % 10), SP, 1 },
                                     { EVENT_RETURN, F + 8, MAIN + 20, SP, 2 } };
-        feed(&r, pair, 2);
+        feed_rows(&r, pair, 2);
     }
     assert_string_equal(text_of(r.t, text, sizeof text),
                         "8c010008 1 100\n8c010008>F 10 20\n8c010008>G 10 20\nOTHER 80 160?\n");
@@ -699,16 +702,17 @@ static void calltree__too_deep__charged_to_the_deepest_and_found_back(void **sta
     (void)state;
     const struct row begin = START_MAIN;
     assert_int_equal(
-        calltree_new(&(struct calltree_config){ .resolve = resolve, .max_depth = 5 }, &r.t, NULL),
+        calltree_new(&(struct calltree_config){ .resolve = resolve_function, .max_depth = 5 }, &r.t,
+                     NULL),
         0);
-    feed(&r, &begin, 1);
+    feed_rows(&r, &begin, 1);
     for (uint32_t i = 0; i < 20; i++) {
         const struct row call = { EVENT_CALL, i ? F + 8 : MAIN + 16, F, SP - 8 * i, 1 };
-        feed(&r, &call, 1);
+        feed_rows(&r, &call, 1);
     }
     for (uint32_t i = 20; i-- > 0;) {
         const struct row back = { EVENT_RETURN, F + 20, i ? F + 12 : MAIN + 20, SP - 8 * i, 1 };
-        feed(&r, &back, 1);
+        feed_rows(&r, &back, 1);
     }
     size_t n;
     const struct calltree_node *nodes = calltree_nodes(r.t, &n);
@@ -727,10 +731,11 @@ static void calltree__clear__keeps_its_place(void **state)
     struct run r = { 0 };
     char text[400];
     (void)state;
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL), 0);
-    feed(&r, first, 2);
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = resolve_function }, &r.t, NULL), 0);
+    feed_rows(&r, first, 2);
     calltree_clear(r.t);
-    feed(&r, second, 2);
+    feed_rows(&r, second, 2);
     assert_string_equal(text_of(r.t, text, sizeof text), "MAIN 0 1\nMAIN>F 0 5\n");
     calltree_free(r.t);
 }
@@ -810,8 +815,8 @@ static void calltree__handler_still_open_at_the_end__a_crash_unless_it_uses_to_r
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         struct run r = { 0 };
         print_message("  %s\n", ends[i].name);
-        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &r.t, NULL),
-                         0);
+        assert_int_equal(
+            calltree_new(&(struct calltree_config){ .resolve = resolve_function }, &r.t, NULL), 0);
         for (size_t k = 0; ends[i].rows[k].kind; k++) {
             struct event reset = { .kind = EVENT_LOST,
                                    .cause = EVENT_CAUSE_RESET,
@@ -820,7 +825,7 @@ static void calltree__handler_still_open_at_the_end__a_crash_unless_it_uses_to_r
             if (ends[i].rows[k].kind == EVENT_LOST)
                 calltree_feed(r.t, &reset, 1);
             else
-                feed(&r, &ends[i].rows[k], 1);
+                feed_rows(&r, &ends[i].rows[k], 1);
         }
         const struct calltree_unfinished *u = &calltree_stats(r.t)->unfinished;
         assert_int_equal(u->is, ends[i].is);
@@ -851,7 +856,7 @@ calltree__without_symbols__where_an_unknown_call_is_returned_to_is_doubtful(void
     size_t n;
     (void)state;
     assert_int_equal(calltree_new(NULL, &r.t, NULL), 0);
-    feed(&r, rows, ARRAY_LEN(rows));
+    feed_rows(&r, rows, ARRAY_LEN(rows));
     const struct calltree_node *nodes = calltree_nodes(r.t, &n);
     for (size_t i = 0; i < n; i++)
         assert_true(nodes[i].doubtful || i == 0 ||
@@ -884,7 +889,7 @@ calltree__what_is_first_seen_below_code_that_ran_unseen__is_doubtful_at_every_de
     size_t n;
     (void)state;
     assert_int_equal(calltree_new(NULL, &r.t, NULL), 0);
-    feed(&r, rows, ARRAY_LEN(rows));
+    feed_rows(&r, rows, ARRAY_LEN(rows));
     const struct calltree_node *nodes = calltree_nodes(r.t, &n);
     assert_int_equal(n, 6);
     for (size_t i = 1; i < n; i++) {
@@ -914,7 +919,7 @@ static void calltree__without_symbols__a_longjmp_shows_in_the_stack_pointer(void
     size_t n, found = 0;
     (void)state;
     assert_int_equal(calltree_new(NULL, &r.t, NULL), 0);
-    feed(&r, rows, ARRAY_LEN(rows));
+    feed_rows(&r, rows, ARRAY_LEN(rows));
     const struct calltree_node *nodes = calltree_nodes(r.t, &n);
     for (size_t i = 0; i < n; i++) {
         if (nodes[i].addr != F)

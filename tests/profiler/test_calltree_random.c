@@ -73,7 +73,7 @@ static uint32_t function_low(int f) { return CODE + (uint32_t)f * FUNCTION_BYTES
  */
 static uint32_t frame_bytes(int f) { return 12 + 4 * (uint32_t)(f * 5 % 13); }
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
     if (addr < CODE || addr >= function_low(NFUNCTIONS))
@@ -86,7 +86,7 @@ static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
 
 /* ---- the account ---- */
 
-static int account(struct machine *m, int parent, int function, bool handler)
+static int find_truth(struct machine *m, int parent, int function, bool handler)
 {
     for (int i = 0; i < m->ntruth; i++)
         if (m->truth[i].parent == parent && m->truth[i].function == function &&
@@ -98,15 +98,18 @@ static int account(struct machine *m, int parent, int function, bool handler)
     return m->ntruth++;
 }
 
-static struct task *task(struct machine *m) { return &m->task[m->now]; }
+static struct task *current_task(struct machine *m) { return &m->task[m->now]; }
 
-static struct activation *top(struct machine *m) { return &task(m)->act[task(m)->depth - 1]; }
+static struct activation *top_activation(struct machine *m)
+{
+    return &current_task(m)->act[current_task(m)->depth - 1];
+}
 
 /* The program runs for a while in the function on top. */
-static void work(struct machine *m)
+static void work_on_top(struct machine *m)
 {
     uint64_t d1 = below(&m->seed, 100), d2 = below(&m->seed, 3);
-    struct truth *t = &m->truth[top(m)->truth];
+    struct truth *t = &m->truth[top_activation(m)->truth];
     t->c1 += d1;
     t->c2 += d2;
     m->c1 += d1;
@@ -114,20 +117,21 @@ static void work(struct machine *m)
     m->cycles += d1 + 30;
 }
 
-static void enter(struct machine *m, int function, enum entered how, uint32_t sp, uint32_t resume,
-                  bool hit)
+static void enter_function(struct machine *m, int function, enum entered how, uint32_t sp,
+                           uint32_t resume, bool hit)
 {
-    struct task *t = task(m);
-    int parent = how == BY_CALL || how == BY_TAIL ? top(m)->truth : -1;
+    struct task *t = current_task(m);
+    int parent = how == BY_CALL || how == BY_TAIL ? top_activation(m)->truth : -1;
     t->act[t->depth] = (struct activation){ function, how, sp, resume, 0 };
-    t->act[t->depth].truth = account(m, parent, function, how == BY_INTERRUPT);
+    t->act[t->depth].truth = find_truth(m, parent, function, how == BY_INTERRUPT);
     m->truth[t->act[t->depth].truth].hits += hit;
     t->depth++;
 }
 
 /* ---- what the target reports ---- */
 
-static void emit(struct machine *m, enum event_kind kind, uint32_t pc, uint32_t target, uint32_t sp)
+static void emit_event(struct machine *m, enum event_kind kind, uint32_t pc, uint32_t target,
+                       uint32_t sp)
 {
     m->after[m->nevents] = -1;
     struct event *e = &m->event[m->nevents++];
@@ -147,7 +151,7 @@ static void emit(struct machine *m, enum event_kind kind, uint32_t pc, uint32_t 
 static void emit_return(struct machine *m, uint32_t pc, uint32_t target, uint32_t after,
                         uint32_t pops)
 {
-    emit(m, EVENT_RETURN, pc, target, after - pops);
+    emit_event(m, EVENT_RETURN, pc, target, after - pops);
     m->event[m->nevents - 1].amount = m->exact ? pops : 0;
 }
 
@@ -157,10 +161,10 @@ static uint32_t body_sp(const struct activation *a)
 }
 
 /* Is there stack for one more function? */
-static bool room(struct machine *m)
+static bool has_room(struct machine *m)
 {
-    return task(m)->depth < MAX_DEPTH &&
-           (int32_t)(body_sp(top(m)) - (task(m)->top - m->stack_bytes)) > 128;
+    return current_task(m)->depth < MAX_DEPTH &&
+           (int32_t)(body_sp(top_activation(m)) - (current_task(m)->top - m->stack_bytes)) > 128;
 }
 
 static void maybe_blind(struct machine *m)
@@ -176,7 +180,7 @@ static void maybe_blind(struct machine *m)
  * often. */
 static uint32_t call_site(struct machine *m)
 {
-    return function_low(top(m)->function) + 0x40 + 8 * below(&m->seed, 16);
+    return function_low(top_activation(m)->function) + 0x40 + 8 * below(&m->seed, 16);
 }
 
 /* What a delay slot has left on the stack. */
@@ -187,11 +191,11 @@ static uint32_t late_pop(struct machine *m) { return 4 * below(&m->seed, 4); }
 static void do_call(struct machine *m)
 {
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
-    uint32_t site = call_site(m), sp = body_sp(top(m));
-    if (!room(m))
+    uint32_t site = call_site(m), sp = body_sp(top_activation(m));
+    if (!has_room(m))
         return;
-    emit(m, EVENT_CALL, site, function_low(f), sp);
-    enter(m, f, BY_CALL, sp, site + 4, true);
+    emit_event(m, EVENT_CALL, site, function_low(f), sp);
+    enter_function(m, f, BY_CALL, sp, site + 4, true);
 }
 
 /* Where the function on top returns to: jumped-to functions have their caller's return address. */
@@ -205,11 +209,11 @@ static int base_of_chain(const struct task *t)
 
 static void do_return(struct machine *m)
 {
-    struct task *t = task(m);
+    struct task *t = current_task(m);
     int base = base_of_chain(t);
     if (t->act[base].how != BY_CALL)
         return;
-    emit_return(m, function_low(top(m)->function) + 0x20, t->act[base].resume,
+    emit_return(m, function_low(top_activation(m)->function) + 0x20, t->act[base].resume,
                 t->act[base].entry_sp, late_pop(m));
     maybe_blind(m);
     t->depth = base;
@@ -218,25 +222,25 @@ static void do_return(struct machine *m)
 /* Profiling began in the middle: the caller, unknown so far, becomes the root. */
 static void do_leave_root(struct machine *m)
 {
-    struct task *t = task(m);
+    struct task *t = current_task(m);
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
     if (t->depth != 1 || t->act[0].how != BY_START || t->act[0].entry_sp + 64 > t->top)
         return;
-    emit_return(m, function_low(top(m)->function) + 0x20, function_low(f) + 0x100,
+    emit_return(m, function_low(top_activation(m)->function) + 0x20, function_low(f) + 0x100,
                 t->act[0].entry_sp, 4);
     maybe_blind(m);
     t->depth = 0;
-    enter(m, f, BY_START, t->act[0].entry_sp + 32, 0, false);
+    enter_function(m, f, BY_START, t->act[0].entry_sp + 32, 0, false);
 }
 
 static void do_tail(struct machine *m)
 {
-    struct task *t = task(m);
+    struct task *t = current_task(m);
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS), base = base_of_chain(t);
-    if (t->act[base].how == BY_INTERRUPT || f == top(m)->function || !room(m))
+    if (t->act[base].how == BY_INTERRUPT || f == top_activation(m)->function || !has_room(m))
         return;
-    emit(m, EVENT_JUMP, function_low(top(m)->function) + 0x24, function_low(f),
-         t->act[base].entry_sp - late_pop(m));
+    emit_event(m, EVENT_JUMP, function_low(top_activation(m)->function) + 0x24, function_low(f),
+               t->act[base].entry_sp - late_pop(m));
     /* A function that is in the chain already is gone back to: its activation was over, a new one
      * begins. */
     for (int i = t->depth - 1; i >= base; i--)
@@ -245,41 +249,41 @@ static void do_tail(struct machine *m)
             m->truth[t->act[i].truth].hits++;
             return;
         }
-    enter(m, f, BY_TAIL, t->act[base].entry_sp, 0, true);
+    enter_function(m, f, BY_TAIL, t->act[base].entry_sp, 0, true);
 }
 
 static void do_local_jump(struct machine *m)
 {
-    uint32_t low = function_low(top(m)->function);
-    emit(m, EVENT_JUMP, low + 0x30, low + 0x80, body_sp(top(m)));
+    uint32_t low = function_low(top_activation(m)->function);
+    emit_event(m, EVENT_JUMP, low + 0x30, low + 0x80, body_sp(top_activation(m)));
 }
 
 static void do_interrupt(struct machine *m)
 {
     int h = NFUNCTIONS - 1 - (int)below(&m->seed, NHANDLERS);
-    uint32_t pc = function_low(top(m)->function) + 0x200 + 2 * below(&m->seed, 64),
-             sp = body_sp(top(m));
-    if (!room(m))
+    uint32_t pc = function_low(top_activation(m)->function) + 0x200 + 2 * below(&m->seed, 64),
+             sp = body_sp(top_activation(m));
+    if (!has_room(m))
         return;
-    emit(m, EVENT_INTERRUPT, pc, function_low(h), sp);
+    emit_event(m, EVENT_INTERRUPT, pc, function_low(h), sp);
     m->event[m->nevents - 1].vector = 0x400;
-    enter(m, h, BY_INTERRUPT, sp, pc, true);
+    enter_function(m, h, BY_INTERRUPT, sp, pc, true);
 }
 
 static void do_rte(struct machine *m)
 {
-    struct activation *a = top(m);
+    struct activation *a = top_activation(m);
     if (a->how != BY_INTERRUPT)
         return;
-    emit(m, EVENT_RTE, function_low(a->function) + 0x28, a->resume,
-         a->entry_sp - (m->exact ? 0 : late_pop(m)));
-    task(m)->depth--;
+    emit_event(m, EVENT_RTE, function_low(a->function) + 0x28, a->resume,
+               a->entry_sp - (m->exact ? 0 : late_pop(m)));
+    current_task(m)->depth--;
 }
 
 /* longjmp: a return that lands in the middle of an outer function, frames between are gone. */
 static void do_longjmp(struct machine *m)
 {
-    struct task *t = task(m);
+    struct task *t = current_task(m);
     int to = t->depth - 2 - (int)below(&m->seed, 5);
     if (to < 0)
         return;
@@ -288,8 +292,8 @@ static void do_longjmp(struct machine *m)
             return;
     if (t->act[to + 1].how == BY_TAIL)
         return; /* it has returned already, as far as the stack is concerned */
-    emit(m, EVENT_RETURN, function_low(top(m)->function) + 0x22,
-         function_low(t->act[to].function) + 0x300, body_sp(&t->act[to]));
+    emit_event(m, EVENT_RETURN, function_low(top_activation(m)->function) + 0x22,
+               function_low(t->act[to].function) + 0x300, body_sp(&t->act[to]));
     maybe_blind(m);
     t->depth = to + 1;
 }
@@ -300,9 +304,9 @@ static void begin_task(struct machine *m, int k, enum event_kind how, uint32_t p
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
     t->begun = true;
     t->depth = 0;
-    emit(m, how, pc, function_low(f), t->top - 16);
+    emit_event(m, how, pc, function_low(f), t->top - 16);
     m->now = k;
-    enter(m, f, BY_START, t->top - 16, 0, true);
+    enter_function(m, f, BY_START, t->top - 16, 0, true);
 }
 
 /* The last function on every waiting task's stack is the one that switches; it returns on another
@@ -310,13 +314,13 @@ static void begin_task(struct machine *m, int k, enum event_kind how, uint32_t p
 static void do_switch(struct machine *m)
 {
     int k = (int)below(&m->seed, NTASKS);
-    if (k == m->now || !room(m) || (m->task[k].begun && m->task[k].preempted))
+    if (k == m->now || !has_room(m) || (m->task[k].begun && m->task[k].preempted))
         return;
-    uint32_t site = call_site(m), sp = body_sp(top(m)), pc = function_low(0) + 0x20;
-    emit(m, EVENT_CALL, site, function_low(0), sp);
-    enter(m, 0, BY_CALL, sp, site + 4, true);
-    work(m);
-    task(m)->preempted = false;
+    uint32_t site = call_site(m), sp = body_sp(top_activation(m)), pc = function_low(0) + 0x20;
+    emit_event(m, EVENT_CALL, site, function_low(0), sp);
+    enter_function(m, 0, BY_CALL, sp, site + 4, true);
+    work_on_top(m);
+    current_task(m)->preempted = false;
     if (!m->task[k].begun) {
         begin_task(m, k, EVENT_RETURN, pc);
         return;
@@ -332,18 +336,18 @@ static void do_switch(struct machine *m)
 static void do_preempt(struct machine *m)
 {
     int k = (int)below(&m->seed, NTASKS);
-    if (k == m->now || !room(m) || (m->task[k].begun && !m->task[k].preempted))
+    if (k == m->now || !has_room(m) || (m->task[k].begun && !m->task[k].preempted))
         return;
     do_interrupt(m);
-    work(m);
-    uint32_t pc = function_low(top(m)->function) + 0x28;
-    task(m)->preempted = true;
+    work_on_top(m);
+    uint32_t pc = function_low(top_activation(m)->function) + 0x28;
+    current_task(m)->preempted = true;
     if (!m->task[k].begun) {
         begin_task(m, k, EVENT_RTE, pc);
         return;
     }
     struct task *t = &m->task[k];
-    emit(m, EVENT_RTE, pc, t->act[t->depth - 1].resume, t->act[t->depth - 1].entry_sp);
+    emit_event(m, EVENT_RTE, pc, t->act[t->depth - 1].resume, t->act[t->depth - 1].entry_sp);
     m->now = k;
     t->depth--;
 }
@@ -356,24 +360,25 @@ static void do_kill(struct machine *m)
         m->task[k].begun = false;
 }
 
-static void start(struct machine *m)
+static void start_machine(struct machine *m)
 {
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
     memset(m->task, 0, sizeof m->task);
     for (int k = 0; k < NTASKS; k++)
         m->task[k].top = STACKS + (uint32_t)(k + 1) * m->stack_bytes;
     m->now = 0;
-    task(m)->begun = true;
-    uint32_t sp = task(m)->top - m->stack_bytes / 32;
-    emit(m, EVENT_START, function_low(f) + 0x10, 0, sp - frame_bytes(f));
-    enter(m, f, BY_START, sp, 0, true);
+    current_task(m)->begun = true;
+    uint32_t sp = current_task(m)->top - m->stack_bytes / 32;
+    emit_event(m, EVENT_START, function_low(f) + 0x10, 0, sp - frame_bytes(f));
+    enter_function(m, f, BY_START, sp, 0, true);
 }
 
 static void do_stop_and_start(struct machine *m)
 {
-    emit(m, EVENT_STOP, function_low(top(m)->function) + 0x50, 0, body_sp(top(m)));
+    emit_event(m, EVENT_STOP, function_low(top_activation(m)->function) + 0x50, 0,
+               body_sp(top_activation(m)));
     m->c1 += 1000; /* nobody's */
-    start(m);
+    start_machine(m);
 }
 
 static const struct {
@@ -385,23 +390,24 @@ static const struct {
     { do_preempt, 3 },   { do_leave_root, 10 }, { do_kill, 1 },    { do_stop_and_start, 1 },
 };
 
-static void run(struct machine *m)
+static void run_machine(struct machine *m)
 {
     unsigned total = 0;
     for (size_t i = 0; i < ARRAY_LEN(deeds); i++)
         total += deeds[i].weight;
-    start(m);
+    start_machine(m);
     while (m->nevents < MAX_EVENTS - 8) {
         unsigned pick = below(&m->seed, total);
         size_t i = 0;
         while (pick >= deeds[i].weight)
             pick -= deeds[i++].weight;
-        work(m);
+        work_on_top(m);
         deeds[i].act(m);
-        m->after[m->nevents - 1] = top(m)->truth;
+        m->after[m->nevents - 1] = top_activation(m)->truth;
     }
-    work(m);
-    emit(m, EVENT_STOP, function_low(top(m)->function) + 0x50, 0, body_sp(top(m)));
+    work_on_top(m);
+    emit_event(m, EVENT_STOP, function_low(top_activation(m)->function) + 0x50, 0,
+               body_sp(top_activation(m)));
 }
 
 /* ---- comparison ---- */
@@ -428,11 +434,12 @@ static void path_text(const struct calltree_node *nodes, uint32_t i, char *buf, 
 }
 
 /* Says at which event the two went apart; only to explain a failure. */
-static void explain(const struct machine *m)
+static void explain_difference(const struct machine *m)
 {
     struct calltree *t;
     size_t n;
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL), 0);
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = resolve_function }, &t, NULL), 0);
     for (size_t i = 0; i < m->nevents; i++) {
         const struct event *e = &m->event[i];
         calltree_feed(t, e, 1);
@@ -455,7 +462,7 @@ static void explain(const struct machine *m)
     calltree_free(t);
 }
 
-static void compare(const struct machine *m, const struct calltree *t, uint64_t seed)
+static void compare_trees(const struct machine *m, const struct calltree *t, uint64_t seed)
 {
     size_t n, used = 0;
     uint64_t sum1 = 0, sum2 = 0;
@@ -469,13 +476,13 @@ static void compare(const struct machine *m, const struct calltree *t, uint64_t 
             continue;
         int k = truth_of(m, nodes, i);
         if (k < 0)
-            explain(m);
+            explain_difference(m);
         if (k < 0)
             fail_msg("seed %#llx: path%s (leaf first) never happened", (unsigned long long)seed,
                      path);
         const struct truth *truth = &m->truth[k];
         if (truth->hits != nodes[i].hits || truth->c1 != nodes[i].c1 || truth->c2 != nodes[i].c2)
-            explain(m);
+            explain_difference(m);
         if (truth->hits != nodes[i].hits || truth->c1 != nodes[i].c1 || truth->c2 != nodes[i].c2)
             fail_msg("seed %#llx: path%s has %llu %llu %llu, expected %llu %llu %llu",
                      (unsigned long long)seed, path, (unsigned long long)nodes[i].hits,
@@ -551,7 +558,7 @@ static void check_watched(struct watch_sums *w, struct calltree *t)
 }
 
 /* Events come in batches of any size. */
-static void feed(struct calltree *t, const struct machine *m, uint64_t seed)
+static void feed_batches(struct calltree *t, const struct machine *m, uint64_t seed)
 {
     for (size_t i = 0; i < m->nevents;) {
         size_t n = 1 + below(&seed, 200);
@@ -571,13 +578,13 @@ static void calltree__random_programs__agree_with_their_own_account(void **state
         uint64_t seed = k * 0x9E3779B97F4A7C15u;
         machine_init(&m, seed);
         m.blind = k % 2;
-        run(&m);
+        run_machine(&m);
         struct watch_sums w;
         watch_sums_init(&w);
-        const struct calltree_config cfg = { .resolve = resolve, .watch = &w.watch };
+        const struct calltree_config cfg = { .resolve = resolve_function, .watch = &w.watch };
         assert_int_equal(calltree_new(&cfg, &t, NULL), 0);
-        feed(t, &m, seed);
-        compare(&m, t, seed);
+        feed_batches(t, &m, seed);
+        compare_trees(&m, t, seed);
         check_watched(&w, t);
         assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
         check_identity(p);
@@ -599,13 +606,13 @@ static void calltree__random_programs_on_small_stacks__agree_with_their_own_acco
         machine_init(&m, seed);
         m.exact = true;
         m.stack_bytes = sizes[k % ARRAY_LEN(sizes)];
-        run(&m);
+        run_machine(&m);
         struct watch_sums w;
         watch_sums_init(&w);
-        const struct calltree_config cfg = { .resolve = resolve, .watch = &w.watch };
+        const struct calltree_config cfg = { .resolve = resolve_function, .watch = &w.watch };
         assert_int_equal(calltree_new(&cfg, &t, NULL), 0);
-        feed(t, &m, seed);
-        compare(&m, t, seed);
+        feed_batches(t, &m, seed);
+        compare_trees(&m, t, seed);
         check_watched(&w, t);
         calltree_free(t);
         machine_fini(&m);
@@ -614,7 +621,7 @@ static void calltree__random_programs_on_small_stacks__agree_with_their_own_acco
 
 /* With events missing, doubled or changed nobody can be right, but nothing may be lost from the
  * sums. */
-static void spoil(struct machine *m, uint64_t seed)
+static void spoil_events(struct machine *m, uint64_t seed)
 {
     for (size_t i = 1; i + 1 < m->nevents; i++) {
         struct event *e = &m->event[i];
@@ -641,10 +648,10 @@ static void spoil(struct machine *m, uint64_t seed)
 static void calltree__spoiled_events__sums_still_hold(void **state)
 {
     static const struct calltree_config configs[] = {
-        { .resolve = resolve },
+        { .resolve = resolve_function },
         { .resolve = NULL },
-        { .resolve = resolve, .max_nodes = 20, .max_depth = 6, .max_stacks = 2 },
-        { .resolve = resolve, .max_nodes = 1, .max_depth = 1, .max_stacks = 1 },
+        { .resolve = resolve_function, .max_nodes = 20, .max_depth = 6, .max_stacks = 2 },
+        { .resolve = resolve_function, .max_nodes = 1, .max_depth = 1, .max_stacks = 1 },
     };
     (void)state;
     for (uint64_t k = 1; k <= 100; k++) {
@@ -652,14 +659,14 @@ static void calltree__spoiled_events__sums_still_hold(void **state)
         struct calltree *t;
         struct profile *p;
         machine_init(&m, k * 7919);
-        run(&m);
-        spoil(&m, k * 104729);
+        run_machine(&m);
+        spoil_events(&m, k * 104729);
         struct calltree_config cfg = configs[k % ARRAY_LEN(configs)];
         struct watch_sums w;
         watch_sums_init(&w);
         cfg.watch = &w.watch;
         assert_int_equal(calltree_new(&cfg, &t, NULL), 0);
-        feed(t, &m, k);
+        feed_batches(t, &m, k);
         const char *wrong = watch_sums_check(&w, t, false);
         if (wrong)
             fail_msg("%s", wrong);
@@ -697,14 +704,15 @@ static void calltree__cleared__counts_begin_there_however_events_come_in_batches
         struct profile *p;
         size_t n[2];
         machine_init(&m, k * 7919);
-        run(&m);
+        run_machine(&m);
         size_t last = put_clears(&m, k * 104729);
         struct watch_sums w;
         watch_sums_init(&w);
         for (int i = 0; i < 2; i++) { /* one of them is watched */
-            const struct calltree_config cfg = { .resolve = resolve, .watch = i ? &w.watch : NULL };
+            const struct calltree_config cfg = { .resolve = resolve_function,
+                                                 .watch = i ? &w.watch : NULL };
             assert_int_equal(calltree_new(&cfg, &t[i], NULL), 0);
-            feed(t[i], &m, k + 1000 * (uint64_t)i);
+            feed_batches(t[i], &m, k + 1000 * (uint64_t)i);
             nodes[i] = calltree_nodes(t[i], &n[i]);
         }
         check_watched(&w, t[1]);

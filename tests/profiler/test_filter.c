@@ -10,7 +10,7 @@
 
 enum { ALL = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_TIME };
 
-static struct event event(enum event_kind kind, uint64_t c1, uint32_t pc, uint32_t target)
+static struct event make_event(enum event_kind kind, uint64_t c1, uint32_t pc, uint32_t target)
 {
     return (struct event){ .kind = (uint8_t)kind,
                            .c1 = c1,
@@ -38,9 +38,9 @@ static void filter__passes__ends_with_the_last_stop(void **state)
         struct event e[12];
         struct filter f;
         for (size_t k = 0; k < 12; k += 3) {
-            e[k] = event(EVENT_START, 100 * k, 0, 0);
-            e[k + 1] = event(EVENT_CALL, 100 * k + 10, 0, 0);
-            e[k + 2] = event(EVENT_STOP, 100 * k + 20, 0, 0);
+            e[k] = make_event(EVENT_START, 100 * k, 0, 0);
+            e[k + 1] = make_event(EVENT_CALL, 100 * k + 10, 0, 0);
+            e[k + 2] = make_event(EVENT_STOP, 100 * k + 20, 0, 0);
         }
         filter_init(&f, &(struct filter_config){ .max_passes = rows[i].max });
         assert_int_equal(filter_events(&f, e, 12), rows[i].kept);
@@ -59,7 +59,7 @@ static void filter__time__stops_at_the_first_event_too_late(void **state)
                                              EVENT_RETURN,    EVENT_CALL,  EVENT_CALL };
     (void)state;
     for (size_t i = 0; i < 6; i++) {
-        e[i] = event(kinds[i], 10 * i, 0, 0);
+        e[i] = make_event(kinds[i], 10 * i, 0, 0);
         e[i].host_ns = ns[i];
     }
     filter_init(&f, &(struct filter_config){ .for_ns = 1000 });
@@ -75,7 +75,7 @@ static void filter__time__stops_at_the_first_event_too_late(void **state)
 static void filter__time_without_events__expires(void **state)
 {
     struct filter f;
-    struct event e = event(EVENT_START, 0, 0, 0);
+    struct event e = make_event(EVENT_START, 0, 0, 0);
     (void)state;
     e.host_ns = 1000;
     filter_init(&f, &(struct filter_config){ .for_ns = 50 });
@@ -86,7 +86,7 @@ static void filter__time_without_events__expires(void **state)
 
 /* ---- interrupts ---- */
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
     out->id = out->low = addr & ~0xFFull;
@@ -142,8 +142,8 @@ static void filter__interrupts_excluded__neither_time_nor_hits(void **state)
         uint64_t hits;
         memcpy(e, storm, sizeof storm);
         filter_init(&f, &(struct filter_config){ .exclude_interrupts = rows[i].exclude });
-        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL),
-                         0);
+        assert_int_equal(
+            calltree_new(&(struct calltree_config){ .resolve = resolve_function }, &t, NULL), 0);
         calltree_feed(t, e, filter_events(&f, e, ARRAY_LEN(e)));
         assert_int_equal(node_c1(t, MAIN, &hits), rows[i].main);
         assert_int_equal(node_c1(t, F, &hits), rows[i].f);
@@ -161,9 +161,10 @@ static void filter__rte_to_another_task__passed_on(void **state)
 {
     struct filter f;
     (void)state;
-    struct event e[] = { event(EVENT_START, 0, MAIN, 0), event(EVENT_INTERRUPT, 10, MAIN + 20, IRQ),
-                         event(EVENT_RTE, 500, IRQ + 8, 0x5000),
-                         event(EVENT_CALL, 520, 0x5010, F) };
+    struct event e[] = { make_event(EVENT_START, 0, MAIN, 0),
+                         make_event(EVENT_INTERRUPT, 10, MAIN + 20, IRQ),
+                         make_event(EVENT_RTE, 500, IRQ + 8, 0x5000),
+                         make_event(EVENT_CALL, 520, 0x5010, F) };
     filter_init(&f, &(struct filter_config){ .exclude_interrupts = true });
     assert_int_equal(filter_events(&f, e, 4), 4);
     assert_int_equal(e[1].kind, EVENT_TIMESTAMP); /* the victim's time up to it */
@@ -178,8 +179,9 @@ static void filter__stop_inside_a_handler__still_stops(void **state)
 {
     struct filter f;
     (void)state;
-    struct event e[] = { event(EVENT_START, 0, MAIN, 0), event(EVENT_INTERRUPT, 10, MAIN + 20, IRQ),
-                         event(EVENT_STOP, 500, IRQ + 8, 0) };
+    struct event e[] = { make_event(EVENT_START, 0, MAIN, 0),
+                         make_event(EVENT_INTERRUPT, 10, MAIN + 20, IRQ),
+                         make_event(EVENT_STOP, 500, IRQ + 8, 0) };
     filter_init(&f, &(struct filter_config){ .exclude_interrupts = true, .max_passes = 1 });
     assert_int_equal(filter_events(&f, e, 3), 3);
     assert_int_equal(e[2].kind, EVENT_STOP);
@@ -191,8 +193,9 @@ static void filter__untraced_rte__counted_not_left_out(void **state)
 {
     struct filter f;
     (void)state;
-    struct event e[] = { event(EVENT_START, 0, MAIN, 0), event(EVENT_INTERRUPT, 10, MAIN + 20, IRQ),
-                         event(EVENT_CALL, 50, MAIN + 40, F) };
+    struct event e[] = { make_event(EVENT_START, 0, MAIN, 0),
+                         make_event(EVENT_INTERRUPT, 10, MAIN + 20, IRQ),
+                         make_event(EVENT_CALL, 50, MAIN + 40, F) };
     e[1].flags |= EVENT_UNTRACED_RTE;
     filter_init(&f, &(struct filter_config){ .exclude_interrupts = true });
     assert_int_equal(filter_events(&f, e, 3), 3);

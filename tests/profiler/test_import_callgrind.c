@@ -44,7 +44,7 @@ static uint32_t index_of(const struct profile *p, const char *name)
     return 0;
 }
 
-static const struct profile_function *named(const struct profile *p, const char *name)
+static const struct profile_function *function_named(const struct profile *p, const char *name)
 {
     return &p->functions[index_of(p, name)];
 }
@@ -53,8 +53,9 @@ static void import_callgrind__valgrinds_file__has_its_sums(void **state)
 {
     (void)state;
     struct profile *p = read_corpus("valgrind.out");
-    const struct profile_function *main_ = named(p, "main"), *fib = named(p, "fib"),
-                                  *puts_ = named(p, "puts");
+    const struct profile_function *main_ = function_named(p, "main"),
+                                  *fib = function_named(p, "fib"),
+                                  *puts_ = function_named(p, "puts");
     assert_string_equal(p->info.counter[0].name, "Ir");
     assert_string_equal(p->info.counter[1].name, "Dr");
     assert_int_equal(p->total_c1, 60);
@@ -104,12 +105,13 @@ static void import_callgrind__functions_in_a_circle__are_doubtful(void **state)
 {
     (void)state;
     struct profile *p = read_corpus("circle.out");
-    assert_true(named(p, "a")->doubtful);
-    assert_true(named(p, "b")->doubtful);
-    assert_false(named(p, "main")->doubtful);
-    assert_int_equal(named(p, "a")->c1_children, 11); /* from main: the calls within are within */
-    assert_int_equal(named(p, "b")->c1_children, 6);  /* its own: at least */
-    assert_int_equal(named(p, "main")->c1_children, 12);
+    assert_true(function_named(p, "a")->doubtful);
+    assert_true(function_named(p, "b")->doubtful);
+    assert_false(function_named(p, "main")->doubtful);
+    assert_int_equal(function_named(p, "a")->c1_children,
+                     11); /* from main: the calls within are within */
+    assert_int_equal(function_named(p, "b")->c1_children, 6); /* its own: at least */
+    assert_int_equal(function_named(p, "main")->c1_children, 12);
     assert_string_equal(p->info.remarks[0].kind, "circles");
     assert_int_equal(p->info.remarks[0].count, 2);
     profile_free(p);
@@ -122,10 +124,10 @@ static void import_callgrind__our_file__doubt_and_coverage_are_found_again(void 
     assert_int_equal(p->nfunctions, 2); /* [program] is nobody */
     assert_string_equal(p->info.counter[0].name, "elapsed-time");
     assert_string_equal(p->info.counter[0].unit, "cycles");
-    assert_true(named(p, "f")->doubtful);
-    assert_false(named(p, "main")->doubtful);
-    assert_int_equal(named(p, "main")->hits, 1);
-    assert_false(named(p, "main")->hits_unknown);
+    assert_true(function_named(p, "f")->doubtful);
+    assert_false(function_named(p, "main")->doubtful);
+    assert_int_equal(function_named(p, "main")->hits, 1);
+    assert_false(function_named(p, "main")->hits_unknown);
     assert_non_null(strstr(p->info.note, "24 events, 1 lost, 2 doubtful"));
     profile_free(p);
 }
@@ -144,7 +146,7 @@ static void export_callgrind__what_we_write__has_the_same_functions(void **state
         const struct profile_function *f = &from->functions[i], *g;
         if (!f->hits && !f->c1)
             continue;
-        g = named(p, profile_shown_name(f));
+        g = function_named(p, profile_shown_name(f));
         assert_int_equal(g->hits, f->hits);
         assert_int_equal(g->c1, f->c1);
         assert_int_equal(g->c1_children, f->c1_children);
@@ -180,7 +182,7 @@ static void import_callgrind__calls_of_unknown_number__hits_are_unknown(void **s
     static const char text[] = "events: cpu\nfn=main\n1 5\ncfn=f\ncalls=0 3\n1 7\nfn=f\n3 7\n";
     struct profile *p = read_text(text, strlen(text));
     assert_false(profile_knows(p, PROFILE_HITS));
-    assert_int_equal(named(p, "main")->c1_children, 12);
+    assert_int_equal(function_named(p, "main")->c1_children, 12);
     profile_free(p);
 }
 

@@ -21,7 +21,7 @@ static struct profile *read_text(const char *text)
     return p;
 }
 
-static const struct profile_function *named(const struct profile *p, const char *name)
+static const struct profile_function *function_named(const struct profile *p, const char *name)
 {
     for (size_t i = 0; i < p->nfunctions; i++)
         if (!strcmp(p->functions[i].name, name))
@@ -36,11 +36,11 @@ static void import_folded__names_with_blanks_and_recursion__sums_count_once(void
     struct profile *p = read_text("main;read file 3\r\nmain;read file 4\n\nmain;a;b;a 5\nmain;a 1");
     assert_int_equal(p->nfunctions, 4);
     assert_int_equal(p->total_c1, 13);
-    assert_int_equal(named(p, "read file")->c1, 7);
-    assert_int_equal(named(p, "main")->c1, 0);
-    assert_int_equal(named(p, "main")->c1_children, 13);
-    assert_int_equal(named(p, "a")->c1, 6);
-    assert_int_equal(named(p, "a")->c1_children, 6);
+    assert_int_equal(function_named(p, "read file")->c1, 7);
+    assert_int_equal(function_named(p, "main")->c1, 0);
+    assert_int_equal(function_named(p, "main")->c1_children, 13);
+    assert_int_equal(function_named(p, "a")->c1, 6);
+    assert_int_equal(function_named(p, "a")->c1_children, 6);
     assert_int_equal(p->nnodes, 5);
     profile_free(p);
 }

@@ -37,7 +37,7 @@ static struct profile *read_corpus(const char *name)
     return p;
 }
 
-static const struct profile_function *named(const struct profile *p, const char *name)
+static const struct profile_function *function_named(const struct profile *p, const char *name)
 {
     for (size_t i = 0; i < p->nfunctions; i++)
         if (!strcmp(profile_shown_name(&p->functions[i]), name))
@@ -59,15 +59,15 @@ static void import_pprof__gos_file__compressed_or_not__has_its_sums(void **state
         assert_true(profile_knows(p, PROFILE_PATHS));
         assert_int_equal(p->total_c1, 90);
         assert_int_equal(p->total_c2, 9);
-        assert_int_equal(named(p, "main")->c1_children, 70);
-        assert_int_equal(named(p, "g")->c1, 50); /* inlined into f, the innermost */
-        assert_int_equal(named(p, "f")->c1, 20);
-        assert_int_equal(named(p, "f")->c1_children, 70);
-        assert_int_equal(named(p, "0x8c010120")->c1, 10);
-        assert_int_equal(named(p, "[no call path]")->c1, 10);
-        assert_true(named(p, "g")->doubtful);
-        assert_string_equal(named(p, "g")->file, "t.c");
-        assert_int_equal(named(p, "g")->line, 12);
+        assert_int_equal(function_named(p, "main")->c1_children, 70);
+        assert_int_equal(function_named(p, "g")->c1, 50); /* inlined into f, the innermost */
+        assert_int_equal(function_named(p, "f")->c1, 20);
+        assert_int_equal(function_named(p, "f")->c1_children, 70);
+        assert_int_equal(function_named(p, "0x8c010120")->c1, 10);
+        assert_int_equal(function_named(p, "[no call path]")->c1, 10);
+        assert_true(function_named(p, "g")->doubtful);
+        assert_string_equal(function_named(p, "g")->file, "t.c");
+        assert_int_equal(function_named(p, "g")->line, 12);
         assert_string_equal(p->info.elf, "/home/t");
         assert_int_equal(p->info.build_id_len, 4);
         assert_int_equal(p->info.build_id[3], 0xBB);
@@ -84,9 +84,9 @@ static void import_pprof__hits_and_a_default__are_found(void **state)
     assert_true(profile_knows(p, PROFILE_HITS));
     assert_string_equal(p->info.counter[0].name, "cpu");
     assert_string_equal(p->info.counter[1].name, "samples");
-    assert_int_equal(named(p, "f")->hits, 2);
-    assert_int_equal(named(p, "main")->hits, 1);
-    assert_int_equal(named(p, "main")->c1_children, 50);
+    assert_int_equal(function_named(p, "f")->hits, 2);
+    assert_int_equal(function_named(p, "main")->hits, 1);
+    assert_int_equal(function_named(p, "main")->c1_children, 50);
     assert_string_equal(p->info.note, "7 events, 1 lost");
     profile_free(p);
 }
@@ -103,7 +103,7 @@ static void export_pprof__what_we_write__has_the_same_paths(void **state)
         const struct profile_function *f = &from->functions[i], *g;
         if (!f->hits && !f->c1)
             continue;
-        g = named(p, profile_shown_name(f));
+        g = function_named(p, profile_shown_name(f));
         assert_int_equal(g->hits, f->hits);
         assert_int_equal(g->c1, f->c1);
         assert_int_equal(g->c1_children, f->c1_children);

@@ -75,7 +75,7 @@ static void read__what_was_written__is_written_again(void **state)
 }
 
 /* The text with the first `from` made to `to`. */
-static char *changed(const char *text, const char *from, const char *to)
+static char *replace_first(const char *text, const char *from, const char *to)
 {
     const char *at = strstr(text, from);
     char *out = malloc(strlen(text) + strlen(to) + 1);
@@ -114,7 +114,7 @@ static void read__damaged__says_where(void **state)
     for (size_t i = 0; i < ARRAY_LEN(row); i++) {
         struct err err = { .code = ERR_OK };
         struct profile *p;
-        char *bad = changed(text, row[i].from, row[i].to);
+        char *bad = replace_first(text, row[i].from, row[i].to);
         assert_int_equal(json_to_profile((const uint8_t *)bad, strlen(bad), &p, &err), -ERR_FORMAT);
         if (!strstr(err.what, row[i].said))
             fail_msg("%s: %s", row[i].to, err.what);
@@ -137,16 +137,20 @@ static void read__cut_short__says_at_which_line(void **state)
     free(text);
 }
 
-static bool is(const char *text) { return json_is_profile((const uint8_t *)text, strlen(text)); }
+static bool is_profile(const char *text)
+{
+    return json_is_profile((const uint8_t *)text, strlen(text));
+}
 
 static void is_profile__by_its_schema(void **state)
 {
     (void)state;
-    assert_true(is("{\n  \"schema\": \"probeprof.profile/1\","));
-    assert_true(is(" {\"schema\":\"probeprof.profile/7\""));
-    assert_false(is("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\""));
-    assert_false(is("main;probeprof.profile/1 12"));
-    assert_false(is(""));
+    assert_true(is_profile("{\n  \"schema\": \"probeprof.profile/1\","));
+    assert_true(is_profile(" {\"schema\":\"probeprof.profile/7\""));
+    assert_false(
+        is_profile("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\""));
+    assert_false(is_profile("main;probeprof.profile/1 12"));
+    assert_false(is_profile(""));
 }
 
 int main(void)

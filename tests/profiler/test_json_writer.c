@@ -10,7 +10,7 @@
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 
-static json_t *parse(const struct memory_sink *m)
+static json_t *parse_sink(const struct memory_sink *m)
 {
     json_error_t e;
     json_t *j = json_loads(sink_text(m), JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
@@ -40,7 +40,7 @@ static void json__strings__escaped_and_valid(void **state)
         struct memory_sink m = { 0 };
         struct json_writer j = { .out = sink_to(&m) };
         json_write_string(&j, rows[i].in);
-        json_t *back = parse(&m);
+        json_t *back = parse_sink(&m);
         assert_string_equal(json_string_value(back), rows[i].out);
         json_decref(back);
         sink_free(&m);
@@ -95,7 +95,7 @@ static void json__numbers__exact(void **state)
         struct memory_sink r = { 0 };
         struct json_writer k = { .out = sink_to(&r) };
         json_write_real(&k, reals[i]);
-        json_t *back = parse(&r);
+        json_t *back = parse_sink(&r);
         assert_true(json_number_value(back) == reals[i]);
         json_decref(back);
         sink_free(&r);
@@ -120,7 +120,7 @@ static void json__thousandths__are_digits_as_they_stand(void **state)
         struct memory_sink m = { 0 };
         struct json_writer j = { .out = sink_to(&m) };
         json_write_thousandths(&j, rows[i].value);
-        json_decref(parse(&m));
+        json_decref(parse_sink(&m));
         assert_string_equal(sink_text(&m), rows[i].text);
         sink_free(&m);
     }
@@ -158,7 +158,7 @@ static void json__nesting__commas_and_lines_in_place(void **state)
 
 /* ---- the document ---- */
 
-static uint64_t number(json_t *object, const char *key)
+static uint64_t number_at(json_t *object, const char *key)
 {
     json_t *v = json_object_get(object, key);
     if (!json_is_integer(v))
@@ -166,7 +166,7 @@ static uint64_t number(json_t *object, const char *key)
     return (uint64_t)json_integer_value(v);
 }
 
-static const char *text(json_t *object, const char *key)
+static const char *text_at(json_t *object, const char *key)
 {
     json_t *v = json_object_get(object, key);
     if (!json_is_string(v))
@@ -197,29 +197,29 @@ static void report_json__sample__every_key_of_the_schema(void **state)
     struct profile *p = sample_profile();
     report_json(p, sink_to(&m));
     assert_int_equal(sink_text(&m)[m.len - 1], '\n');
-    json_t *j = parse(&m);
+    json_t *j = parse_sink(&m);
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         assert_non_null(json_object_get(j, keys[i]));
-    assert_string_equal(text(j, "schema"), "probeprof.profile/1");
-    assert_string_equal(text(j, "target"), "sh7750");
-    assert_string_equal(text(j, "build_id"), "00ff10");
-    assert_string_equal(text(j, "started"), "2026-11-21T13:45:59Z");
+    assert_string_equal(text_at(j, "schema"), "probeprof.profile/1");
+    assert_string_equal(text_at(j, "target"), "sh7750");
+    assert_string_equal(text_at(j, "build_id"), "00ff10");
+    assert_string_equal(text_at(j, "started"), "2026-11-21T13:45:59Z");
     json_t *c = json_array_get(json_object_get(j, "counters"), 0);
-    assert_int_equal(number(c, "code"), 0x23);
-    assert_string_equal(text(c, "name"), "elapsed-time");
-    assert_string_equal(text(c, "unit"), "cycles");
+    assert_int_equal(number_at(c, "code"), 0x23);
+    assert_string_equal(text_at(c, "name"), "elapsed-time");
+    assert_string_equal(text_at(c, "unit"), "cycles");
     json_t *time = json_object_get(j, "time");
-    assert_int_equal(number(time, "target_cycles"), 5000);
+    assert_int_equal(number_at(time, "target_cycles"), 5000);
     assert_true(json_real_value(json_object_get(time, "host_seconds")) == 2.5);
     assert_true(json_real_value(json_object_get(time, "board_seconds")) == 2.5);
     assert_true(json_real_value(json_object_get(time, "held_seconds")) == 0.5);
     assert_true(json_real_value(json_object_get(json_object_get(time, "slow_down"), "times")) ==
                 2.5);
     json_t *coverage = json_object_get(j, "coverage");
-    assert_int_equal(number(coverage, "events"), p->info.events);
-    assert_int_equal(number(coverage, "lost"), 0);
-    assert_int_equal(number(coverage, "doubtful"), p->info.doubtful);
-    assert_int_equal(number(j, "passes"), 1);
+    assert_int_equal(number_at(coverage, "events"), p->info.events);
+    assert_int_equal(number_at(coverage, "lost"), 0);
+    assert_int_equal(number_at(coverage, "doubtful"), p->info.doubtful);
+    assert_int_equal(number_at(j, "passes"), 1);
     json_t *functions = json_object_get(j, "functions"), *tree = json_object_get(j, "tree");
     assert_int_equal(json_array_size(functions), p->nfunctions);
     assert_int_equal(json_array_size(tree), p->nnodes);
@@ -227,11 +227,11 @@ static void report_json__sample__every_key_of_the_schema(void **state)
         json_t *f = json_array_get(functions, i);
         for (size_t k = 0; k < ARRAY_LEN(function_keys); k++)
             assert_non_null(json_object_get(f, function_keys[k]));
-        assert_string_equal(text(f, "name"), p->functions[i].name);
-        assert_int_equal(number(f, "low"), p->functions[i].low);
-        assert_int_equal(number(f, "c1"), p->functions[i].c1);
-        assert_int_equal(number(f, "c1_children"), p->functions[i].c1_children);
-        assert_int_equal(number(f, "c2_children"), p->functions[i].c2_children);
+        assert_string_equal(text_at(f, "name"), p->functions[i].name);
+        assert_int_equal(number_at(f, "low"), p->functions[i].low);
+        assert_int_equal(number_at(f, "c1"), p->functions[i].c1);
+        assert_int_equal(number_at(f, "c1_children"), p->functions[i].c1_children);
+        assert_int_equal(number_at(f, "c2_children"), p->functions[i].c2_children);
         assert_int_equal(json_is_true(json_object_get(f, "doubtful")), p->functions[i].doubtful);
         assert_true(json_number_value(json_object_get(f, "doubt_share")) ==
                     profile_doubt_share(&p->functions[i]));
@@ -240,19 +240,19 @@ static void report_json__sample__every_key_of_the_schema(void **state)
         if (p->functions[i].cache_line == PROFILE_NOT_CACHED)
             expect_null(f, "cache_line");
         else
-            assert_int_equal(number(f, "cache_line"), p->functions[i].cache_line);
+            assert_int_equal(number_at(f, "cache_line"), p->functions[i].cache_line);
     }
     for (size_t i = 0; i < p->nnodes; i++) {
         json_t *n = json_array_get(tree, i);
         for (size_t k = 0; k < ARRAY_LEN(node_keys); k++)
             assert_non_null(json_object_get(n, node_keys[k]));
-        assert_int_equal(number(n, "id"), i);
-        assert_int_equal(number(n, "function"), p->nodes[i].function);
-        assert_int_equal(number(n, "hits"), p->nodes[i].hits);
+        assert_int_equal(number_at(n, "id"), i);
+        assert_int_equal(number_at(n, "function"), p->nodes[i].function);
+        assert_int_equal(number_at(n, "hits"), p->nodes[i].hits);
         if (p->nodes[i].parent == PROFILE_NO_PARENT)
             expect_null(n, "parent");
         else
-            assert_int_equal(number(n, "parent"), p->nodes[i].parent);
+            assert_int_equal(number_at(n, "parent"), p->nodes[i].parent);
     }
     json_decref(j);
     profile_free(p);
@@ -266,21 +266,21 @@ static void report_json__identity__holds_in_the_document(void **state)
     struct memory_sink m = { 0 };
     struct profile *p = sample_profile();
     report_json(p, sink_to(&m));
-    json_t *j = parse(&m), *tree = json_object_get(j, "tree");
+    json_t *j = parse_sink(&m), *tree = json_object_get(j, "tree");
     uint64_t roots = 0;
     for (size_t i = 0; i < json_array_size(tree); i++) {
         json_t *n = json_array_get(tree, i);
-        uint64_t sum = number(n, "c1");
+        uint64_t sum = number_at(n, "c1");
         for (size_t k = 0; k < json_array_size(tree); k++) {
             json_t *child = json_array_get(tree, k), *parent = json_object_get(child, "parent");
             if (json_is_integer(parent) && (size_t)json_integer_value(parent) == i)
-                sum += number(child, "c1_children");
+                sum += number_at(child, "c1_children");
         }
-        assert_int_equal(number(n, "c1_children"), sum);
+        assert_int_equal(number_at(n, "c1_children"), sum);
         if (json_is_null(json_object_get(n, "parent")))
             roots += sum;
     }
-    assert_int_equal(number(json_object_get(j, "totals"), "c1"), roots);
+    assert_int_equal(number_at(json_object_get(j, "totals"), "c1"), roots);
     json_decref(j);
     profile_free(p);
     sink_free(&m);
@@ -293,7 +293,7 @@ static void report_json__nothing_known__nulls(void **state)
     struct profile *p;
     assert_int_equal(profile_new(&p, NULL), 0);
     report_json(p, sink_to(&m));
-    json_t *j = parse(&m);
+    json_t *j = parse_sink(&m);
     expect_null(j, "target");
     expect_null(j, "elf");
     expect_null(j, "build_id");

@@ -43,7 +43,7 @@ static void marks__lines__are_read_or_refused_with_their_number(void **state)
     }
 }
 
-static const struct profile_function *named(const struct profile *p, const char *name)
+static const struct profile_function *function_named(const struct profile *p, const char *name)
 {
     for (size_t i = 0; i < p->nfunctions; i++)
         if (!strcmp(p->functions[i].name, name))
@@ -51,7 +51,7 @@ static const struct profile_function *named(const struct profile *p, const char 
     return NULL;
 }
 
-static int apply(struct profile *p, const char *text, struct err *err)
+static int apply_marks(struct profile *p, const char *text, struct err *err)
 {
     struct marks *m = NULL;
     assert_int_equal(marks_parse(text, strlen(text), "m", &m, NULL), 0);
@@ -83,11 +83,12 @@ static void marks__tag_and_rename__leave_every_number(void **state)
 {
     struct profile *p = sample_profile(), *before = sample_profile();
     (void)state;
-    assert_int_equal(apply(p, "tag list_sum\nrename list_sum = sum of a list\n", NULL), 0);
+    assert_int_equal(apply_marks(p, "tag list_sum\nrename list_sum = sum of a list\n", NULL), 0);
     assert_int_equal(p->nfunctions, before->nfunctions);
-    const struct profile_function *f = named(p, "sum of a list"), *was = named(before, "list_sum");
+    const struct profile_function *f = function_named(p, "sum of a list"),
+                                  *was = function_named(before, "list_sum");
     assert_non_null(f);
-    assert_null(named(p, "list_sum"));
+    assert_null(function_named(p, "list_sum"));
     assert_true(f->tagged);
     assert_string_equal(f->linkage, was->linkage);
     assert_int_equal(f->hits, was->hits);
@@ -101,15 +102,16 @@ static void marks__tag_and_rename__leave_every_number(void **state)
 static void marks__group__is_one_function_with_the_sums(void **state)
 {
     struct profile *p = sample_profile(), *before = sample_profile();
-    const struct profile_function *main_ = named(before, "main"), *sum = named(before, "list_sum");
+    const struct profile_function *main_ = function_named(before, "main"),
+                                  *sum = function_named(before, "list_sum");
     (void)state;
     assert_non_null(main_);
     assert_non_null(sum);
     assert_true(sum->c1 > 0);
-    assert_int_equal(apply(p, "group both = main\ngroup both = /^list_/\n", NULL), 0);
-    const struct profile_function *f = named(p, "both");
+    assert_int_equal(apply_marks(p, "group both = main\ngroup both = /^list_/\n", NULL), 0);
+    const struct profile_function *f = function_named(p, "both");
     assert_non_null(f);
-    assert_null(named(p, "main"));
+    assert_null(function_named(p, "main"));
     assert_int_equal(f->hits, main_->hits + sum->hits);
     assert_int_equal(f->c1, main_->c1 + sum->c1);
     assert_int_equal(f->c1_children, main_->c1_children); /* which called the others */
@@ -124,12 +126,14 @@ static void marks__exclude__is_one_row_and_sums_stay(void **state)
     char address[64];
     (void)state;
     snprintf(address, sizeof address, "exclude 0x%llx\nexclude /^tree_/\n",
-             (unsigned long long)named(before, "list_sum")->low + 2);
-    assert_int_equal(apply(p, address, NULL), 0);
-    const struct profile_function *f = named(p, "(excluded)");
+             (unsigned long long)function_named(before, "list_sum")->low + 2);
+    assert_int_equal(apply_marks(p, address, NULL), 0);
+    const struct profile_function *f = function_named(p, "(excluded)");
     assert_non_null(f);
-    assert_int_equal(f->c1, named(before, "list_sum")->c1 + named(before, "tree_depth")->c1 +
-                                (named(before, "tree_walk") ? named(before, "tree_walk")->c1 : 0));
+    assert_int_equal(
+        f->c1,
+        function_named(before, "list_sum")->c1 + function_named(before, "tree_depth")->c1 +
+            (function_named(before, "tree_walk") ? function_named(before, "tree_walk")->c1 : 0));
     check_sums(p, before);
     profile_free(p);
     profile_free(before);
@@ -152,7 +156,7 @@ static void marks__what_cannot_be__is_refused_with_file_and_line(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct profile *p = sample_profile(), *before = sample_profile();
         struct err err = { .code = ERR_OK };
-        assert_int_equal(apply(p, rows[i].text, &err), rows[i].ret);
+        assert_int_equal(apply_marks(p, rows[i].text, &err), rows[i].ret);
         assert_non_null(strstr(err.what, rows[i].what));
         assert_non_null(strstr(err.hint, rows[i].hint));
         assert_string_not_equal(err.hint, "");
@@ -240,8 +244,8 @@ static void marks_edit__tags_of_the_profile_itself__go_too(void **state)
     assert_int_equal(
         marks_edit(&text, "m", &(struct marks_edit){ MARKS_UNTAG, "main" }, p, &done, NULL), 0);
     assert_int_equal(done.untagged, 1);
-    assert_false(named(p, "main")->tagged);
-    assert_true(named(p, "list_sum")->tagged);
+    assert_false(function_named(p, "main")->tagged);
+    assert_true(function_named(p, "list_sum")->tagged);
     assert_int_equal(
         marks_edit(&text, "m", &(struct marks_edit){ MARKS_UNTAG_ALL, NULL }, p, &done, NULL), 0);
     assert_int_equal(done.untagged, p->nfunctions);

@@ -9,7 +9,7 @@
 
 enum { CODE = 0x8c010000, NFUNCTIONS = 8, DEPTH = 6, EVENTS = 400, RUNS = 3 };
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
     if (addr < CODE || addr >= CODE + NFUNCTIONS * 0x100)
@@ -61,7 +61,7 @@ static size_t make_run(struct event *e, uint64_t seed)
 static struct profile *build_of(struct event *const *run, const size_t *len, size_t n,
                                 const struct profile_info *info)
 {
-    const struct calltree_config cfg = { .resolve = resolve };
+    const struct calltree_config cfg = { .resolve = resolve_function };
     struct calltree *t;
     struct profile *p;
     assert_int_equal(calltree_new(&cfg, &t, NULL), 0);

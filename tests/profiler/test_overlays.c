@@ -130,7 +130,7 @@ static size_t now_there(struct overlays *o)
     return overlay_number(e.target);
 }
 
-static void tell(struct overlays *o, uint32_t loaded)
+static void report_loaded(struct overlays *o, uint32_t loaded)
 {
     struct event e = { .kind = EVENT_OVERLAY, .pc = AREA, .target = loaded, .flags = EVENT_HAS_PC };
     if (loaded)
@@ -143,14 +143,14 @@ static void events__overlay_told__addresses_are_in_it_until_another_is(void **st
     struct overlays o = { .symbols = NULL };
     assert_int_equal(overlays_init(&o, *state, NULL), 0);
     assert_int_equal(now_there(&o), 0);
-    tell(&o, LEVEL_AT);
+    report_loaded(&o, LEVEL_AT);
     assert_int_equal(now_there(&o), LEVEL);
-    tell(&o, FIGHT_AT);
+    report_loaded(&o, FIGHT_AT);
     assert_int_equal(now_there(&o), FIGHT);
-    tell(&o, 0x0C01F000); /* of another program */
+    report_loaded(&o, 0x0C01F000); /* of another program */
     assert_int_equal(now_there(&o), 0);
-    tell(&o, LEVEL_AT);
-    tell(&o, 0);
+    report_loaded(&o, LEVEL_AT);
+    report_loaded(&o, 0);
     assert_int_equal(now_there(&o), 0);
     overlays_fini(&o);
 }
@@ -159,7 +159,7 @@ static void events__lost__nothing_is_known_unless_the_ring_was_full(void **state
 {
     struct overlays o = { .symbols = NULL };
     assert_int_equal(overlays_init(&o, *state, NULL), 0);
-    tell(&o, LEVEL_AT);
+    report_loaded(&o, LEVEL_AT);
     struct event e = { .kind = EVENT_LOST, .cause = EVENT_CAUSE_RING_FULL };
     assert_true(overlays_take(&o, &e));
     assert_int_equal(now_there(&o), LEVEL); /* overlays change between two drains only */

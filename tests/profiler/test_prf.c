@@ -28,7 +28,7 @@ struct bytes {
 };
 
 /* Little-endian value of `size` bytes at an offset from `base`. */
-static void set(struct bytes *b, size_t base, size_t offset, unsigned size, uint64_t value)
+static void set_value(struct bytes *b, size_t base, size_t offset, unsigned size, uint64_t value)
 {
     for (unsigned i = 0; i < size; i++)
         b->at[base + offset + i] = (uint8_t)(value >> 8 * i);
@@ -37,7 +37,7 @@ static void set(struct bytes *b, size_t base, size_t offset, unsigned size, uint
 static void add_string(struct bytes *b, const char *text)
 {
     size_t n = strlen(text);
-    set(b, b->len, 0, 2, n);
+    set_value(b, b->len, 0, 2, n);
     memcpy(b->at + b->len + 2, text, n);
     b->len += 2 + n;
 }
@@ -62,96 +62,96 @@ static const struct row irq_row = {
 static void add_function(struct bytes *b, const struct row *r)
 {
     size_t at = b->len;
-    set(b, at, 4, 1, r->description);
-    set(b, at, 5, 2, r->attributes);
-    set(b, at, 7, 2, r->line);
-    set(b, at, 9, 4, r->low);
-    set(b, at, 13, 4, r->high);
-    set(b, at, 17, 4, 0xFFFFFFFF);
-    set(b, at, 21, 4, 0xFFFFFFFF);
-    set(b, at, 25, 4, 0xFFFFFFFF);
-    set(b, at, 37, 8, r->hits);
-    set(b, at, 45, 8, r->c1c);
-    set(b, at, 53, 8, r->c1);
-    set(b, at, 61, 8, r->c2c);
-    set(b, at, 69, 8, r->c2);
+    set_value(b, at, 4, 1, r->description);
+    set_value(b, at, 5, 2, r->attributes);
+    set_value(b, at, 7, 2, r->line);
+    set_value(b, at, 9, 4, r->low);
+    set_value(b, at, 13, 4, r->high);
+    set_value(b, at, 17, 4, 0xFFFFFFFF);
+    set_value(b, at, 21, 4, 0xFFFFFFFF);
+    set_value(b, at, 25, 4, 0xFFFFFFFF);
+    set_value(b, at, 37, 8, r->hits);
+    set_value(b, at, 45, 8, r->c1c);
+    set_value(b, at, 53, 8, r->c1);
+    set_value(b, at, 61, 8, r->c2c);
+    set_value(b, at, 69, 8, r->c2);
     b->len = at + 77;
     add_string(b, r->name);
     add_string(b, r->label);
     add_string(b, r->qualified);
-    set(b, at, 0, 4, b->len - at - 4);
+    set_value(b, at, 0, 4, b->len - at - 4);
 }
 
 /* Trace Function Call Structure: offsets 4..81, then the names. */
 static void add_call(struct bytes *b, uint32_t number, const struct row *r, uint64_t hits)
 {
     size_t at = b->len;
-    set(b, at, 4, 1, 0xFF);
-    set(b, at, 5, 4, number);
-    set(b, at, 9, 1, r->description);
-    set(b, at, 10, 2, r->attributes & 1);
-    set(b, at, 12, 2, r->line);
-    set(b, at, 14, 4, r->low);
-    set(b, at, 18, 4, r->high);
-    set(b, at, 22, 4, 0xFFFFFFFF);
-    set(b, at, 26, 4, 0xFFFFFFFF);
-    set(b, at, 30, 4, 0xFFFFFFFF);
-    set(b, at, 42, 8, hits);
-    set(b, at, 50, 8, r->c1c);
-    set(b, at, 58, 8, r->c1);
-    set(b, at, 66, 8, r->c2c);
-    set(b, at, 74, 8, r->c2);
+    set_value(b, at, 4, 1, 0xFF);
+    set_value(b, at, 5, 4, number);
+    set_value(b, at, 9, 1, r->description);
+    set_value(b, at, 10, 2, r->attributes & 1);
+    set_value(b, at, 12, 2, r->line);
+    set_value(b, at, 14, 4, r->low);
+    set_value(b, at, 18, 4, r->high);
+    set_value(b, at, 22, 4, 0xFFFFFFFF);
+    set_value(b, at, 26, 4, 0xFFFFFFFF);
+    set_value(b, at, 30, 4, 0xFFFFFFFF);
+    set_value(b, at, 42, 8, hits);
+    set_value(b, at, 50, 8, r->c1c);
+    set_value(b, at, 58, 8, r->c1);
+    set_value(b, at, 66, 8, r->c2c);
+    set_value(b, at, 74, 8, r->c2);
     b->len = at + 82;
     add_string(b, r->name);
     add_string(b, r->label);
     add_string(b, r->qualified);
-    set(b, at, 0, 4, b->len - at - 4);
+    set_value(b, at, 0, 4, b->len - at - 4);
 }
 
 static void add_return(struct bytes *b, uint32_t number)
 {
-    set(b, b->len, 0, 4, 5);
-    set(b, b->len, 4, 1, 0);
-    set(b, b->len, 5, 4, number);
+    set_value(b, b->len, 0, 4, 5);
+    set_value(b, b->len, 4, 1, 0);
+    set_value(b, b->len, 5, 4, number);
     b->len += 9;
 }
 
 enum { HEADER = 14, BASE = 14 + 89 };
 
 /* File ID and File Header; counts and offsets are set as the sections come. */
-static void begin(struct bytes *b, uint8_t type)
+static void begin_file(struct bytes *b, uint8_t type)
 {
     memset(b, 0, sizeof *b);
     memcpy(b->at, "PROFILER FILE:", 14);
-    set(b, HEADER, 0, 4, 0x55);
-    set(b, HEADER, 4, 1, 1);
-    set(b, HEADER, 7, 1, 1);  /* instruction cache */
-    set(b, HEADER, 8, 1, 21); /* day */
-    set(b, HEADER, 9, 1, 11);
-    set(b, HEADER, 10, 1, 26);
-    set(b, HEADER, 11, 1, 13);
-    set(b, HEADER, 12, 1, 45);
-    set(b, HEADER, 13, 1, 59);
-    set(b, HEADER, 14, 1, type);
-    set(b, HEADER, 15, 8, 10); /* hits */
-    set(b, HEADER, 23, 8, 0x1000000000000 + 999);
-    set(b, HEADER, 31, 8, 0x1000000000000 + 999);
-    set(b, HEADER, 39, 8, 51);
-    set(b, HEADER, 47, 8, 51);
-    set(b, HEADER, 55, 1, 0x23);
-    set(b, HEADER, 56, 1, 0x08);
+    set_value(b, HEADER, 0, 4, 0x55);
+    set_value(b, HEADER, 4, 1, 1);
+    set_value(b, HEADER, 7, 1, 1);  /* instruction cache */
+    set_value(b, HEADER, 8, 1, 21); /* day */
+    set_value(b, HEADER, 9, 1, 11);
+    set_value(b, HEADER, 10, 1, 26);
+    set_value(b, HEADER, 11, 1, 13);
+    set_value(b, HEADER, 12, 1, 45);
+    set_value(b, HEADER, 13, 1, 59);
+    set_value(b, HEADER, 14, 1, type);
+    set_value(b, HEADER, 15, 8, 10); /* hits */
+    set_value(b, HEADER, 23, 8, 0x1000000000000 + 999);
+    set_value(b, HEADER, 31, 8, 0x1000000000000 + 999);
+    set_value(b, HEADER, 39, 8, 51);
+    set_value(b, HEADER, 47, 8, 51);
+    set_value(b, HEADER, 55, 1, 0x23);
+    set_value(b, HEADER, 56, 1, 0x08);
     b->len = BASE;
 }
 
 static void build_trace(struct bytes *b)
 {
-    begin(b, 2);
-    set(b, HEADER, 61, 4, 3);
-    set(b, HEADER, 65, 4, 3);
+    begin_file(b, 2);
+    set_value(b, HEADER, 61, 4, 3);
+    set_value(b, HEADER, 65, 4, 3);
     add_function(b, &main_row);
     add_function(b, &leaf_row);
     add_function(b, &irq_row);
-    set(b, HEADER, 77, 4, b->len - BASE);
+    set_value(b, HEADER, 77, 4, b->len - BASE);
     add_call(b, 100, &main_row, 1);
     add_call(b, 101, &leaf_row, 7);
     add_return(b, 101);
@@ -162,17 +162,17 @@ static void build_trace(struct bytes *b)
 
 static void build_statistical(struct bytes *b)
 {
-    begin(b, 1);
+    begin_file(b, 1);
     memset(b->at + HEADER + 23, 0, 34); /* no counters */
-    set(b, HEADER, 57, 4, 1);           /* an overlay */
-    set(b, HEADER, 61, 4, 1);
-    set(b, BASE, 0, 4, 16);
-    set(b, BASE, 4, 4, 3);
-    set(b, BASE, 8, 4, 0x8c100000);
-    set(b, BASE, 12, 4, 0x8c10ffff);
-    set(b, BASE, 16, 4, 9);
+    set_value(b, HEADER, 57, 4, 1);     /* an overlay */
+    set_value(b, HEADER, 61, 4, 1);
+    set_value(b, BASE, 0, 4, 16);
+    set_value(b, BASE, 4, 4, 3);
+    set_value(b, BASE, 8, 4, 0x8c100000);
+    set_value(b, BASE, 12, 4, 0x8c10ffff);
+    set_value(b, BASE, 16, 4, 9);
     b->len = BASE + 20;
-    set(b, HEADER, 73, 4, b->len - BASE);
+    set_value(b, HEADER, 73, 4, b->len - BASE);
     struct row r = leaf_row;
     r.c1 = r.c1c = r.c2 = r.c2c = 0;
     add_function(b, &r);
@@ -205,7 +205,7 @@ static void expect_row(const struct prf_function *f, const struct row *r, uint16
     expect_bytes(&f->qualified, r->qualified);
 }
 
-static struct prf_file *decode(const uint8_t *data, size_t len)
+static struct prf_file *decode_file(const uint8_t *data, size_t len)
 {
     struct prf_file *f;
     struct err err = { .code = ERR_OK };
@@ -219,7 +219,7 @@ static void prf__trace_file__every_field_read(void **state)
     struct bytes b;
     (void)state;
     build_trace(&b);
-    struct prf_file *f = decode(b.at, b.len);
+    struct prf_file *f = decode_file(b.at, b.len);
     assert_int_equal(f->version, 1);
     assert_int_equal(f->icache_enabled, 1);
     assert_int_equal(f->day, 21);
@@ -258,7 +258,7 @@ static void prf__statistical_file__hits_and_overlays_read(void **state)
     struct bytes b;
     (void)state;
     build_statistical(&b);
-    struct prf_file *f = decode(b.at, b.len);
+    struct prf_file *f = decode_file(b.at, b.len);
     assert_int_equal(f->type, PROFILE_STATISTICAL);
     assert_int_equal(f->ncalls, 0);
     assert_int_equal(f->noverlays, 1);
@@ -273,7 +273,7 @@ static void prf__statistical_file__hits_and_overlays_read(void **state)
 /* What decode has read, encode writes: the same bytes, also those nobody has named. */
 static void expect_round_trip(const uint8_t *data, size_t len)
 {
-    struct prf_file *f = decode(data, len);
+    struct prf_file *f = decode_file(data, len);
     uint8_t *again;
     size_t n;
     assert_int_equal(prf_encode(f, &again, &n, NULL), 0);
@@ -291,7 +291,7 @@ static void prf__round_trip__same_bytes(void **state)
     expect_round_trip(b.at, b.len);
     build_statistical(&b);
     expect_round_trip(b.at, b.len);
-    begin(&b, 2); /* nothing in it */
+    begin_file(&b, 2); /* nothing in it */
     expect_round_trip(b.at, b.len);
 }
 
@@ -300,15 +300,15 @@ static void prf__unknown_but_consistent_fields__kept(void **state)
     struct bytes b;
     (void)state;
     build_trace(&b);
-    set(&b, HEADER, 5, 2, 0x1234);              /* spare */
-    set(&b, HEADER, 81, 8, 0x1122334455667788); /* spare */
-    set(&b, HEADER, 69, 4, 0);
-    set(&b, BASE, 29, 8, 0xAABBCCDD); /* spare of the first function */
-    set(&b, BASE, 25, 4, 17);         /* its group */
-    set(&b, BASE, 5, 2, 0xFFF0);      /* attribute bits without a meaning */
+    set_value(&b, HEADER, 5, 2, 0x1234);              /* spare */
+    set_value(&b, HEADER, 81, 8, 0x1122334455667788); /* spare */
+    set_value(&b, HEADER, 69, 4, 0);
+    set_value(&b, BASE, 29, 8, 0xAABBCCDD); /* spare of the first function */
+    set_value(&b, BASE, 25, 4, 17);         /* its group */
+    set_value(&b, BASE, 5, 2, 0xFFF0);      /* attribute bits without a meaning */
     expect_round_trip(b.at, b.len);
     /* A longer return record: three bytes more than are documented. */
-    set(&b, b.len - 9, 0, 4, 8);
+    set_value(&b, b.len - 9, 0, 4, 8);
     memcpy(b.at + b.len, "xyz", 3);
     b.len += 3;
     expect_round_trip(b.at, b.len);
@@ -385,7 +385,7 @@ static void prf__damaged__refused_with_the_offset(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct bytes b = trace;
         print_message("  %s\n", rows[i].name);
-        set(&b, rows[i].offset, 0, rows[i].size, rows[i].value);
+        set_value(&b, rows[i].offset, 0, rows[i].size, rows[i].value);
         expect_refused(b.at, b.len, rows[i].says);
     }
     memcpy(trace.at + trace.len, "more", 4);
@@ -400,8 +400,8 @@ static void prf__call_of_unknown_function__refused(void **state)
     (void)state;
     build_trace(&b);
     size_t calls = BASE + (size_t)(b.at[HEADER + 77] | b.at[HEADER + 78] << 8);
-    set(&b, calls, 14, 4, 0x8c010022);
-    struct prf_file *f = decode(b.at, b.len);
+    set_value(&b, calls, 14, 4, 0x8c010022);
+    struct prf_file *f = decode_file(b.at, b.len);
     assert_int_equal(prf_to_profile(f, &p, &err), -ERR_FORMAT);
     assert_null(p);
     assert_non_null(strstr(err.what, "call 100"));
@@ -416,7 +416,7 @@ static void prf__to_profile__tree_and_counters(void **state)
     struct profile *p;
     (void)state;
     build_trace(&b);
-    struct prf_file *f = decode(b.at, b.len);
+    struct prf_file *f = decode_file(b.at, b.len);
     assert_int_equal(prf_to_profile(f, &p, NULL), 0);
     prf_file_free(f);
     assert_int_equal(p->type, PROFILE_TRACE);

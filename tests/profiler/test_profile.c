@@ -10,7 +10,7 @@
 
 enum { ALL = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 };
 
-static const struct profile_function *find(const struct profile *p, const char *name)
+static const struct profile_function *function_named(const struct profile *p, const char *name)
 {
     for (size_t i = 0; i < p->nfunctions; i++)
         if (!strcmp(p->functions[i].name, name) || !strcmp(p->functions[i].qualified, name))
@@ -23,11 +23,11 @@ static void profile__recursion__counted_once_in_children(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    const struct profile_function *walk = find(p, "tree.c:walk");
+    const struct profile_function *walk = function_named(p, "tree.c:walk");
     assert_int_equal(walk->hits, 2);
     assert_int_equal(walk->c1, 35);
     assert_int_equal(walk->c1_children, 35); /* not 35 + 15 */
-    const struct profile_function *sum = find(p, "list_sum");
+    const struct profile_function *sum = function_named(p, "list_sum");
     assert_int_equal(sum->c1_children, 2070); /* both calls */
     profile_free(p);
 }
@@ -36,11 +36,11 @@ static void profile__namesakes__told_apart_others_not(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    assert_string_equal(find(p, "list.c:walk")->name, "walk");
-    assert_string_equal(find(p, "tree.c:walk")->linkage, "walk");
-    assert_string_equal(find(p, "main")->qualified, "");
-    assert_string_equal(find(p, "main")->file, "/src/tree.c");
-    assert_int_equal(find(p, "main")->line, 14);
+    assert_string_equal(function_named(p, "list.c:walk")->name, "walk");
+    assert_string_equal(function_named(p, "tree.c:walk")->linkage, "walk");
+    assert_string_equal(function_named(p, "main")->qualified, "");
+    assert_string_equal(function_named(p, "main")->file, "/src/tree.c");
+    assert_int_equal(function_named(p, "main")->line, 14);
     profile_free(p);
 }
 
@@ -48,12 +48,12 @@ static void profile__cache_line_and_description__by_address_and_kind(void **stat
 {
     (void)state;
     struct profile *p = sample_profile();
-    assert_int_equal(find(p, "main")->cache_line, (0x8c010114 >> 5) & 255);
-    assert_int_equal(find(p, "main")->description, PROFILE_FUNCTION);
-    const struct profile_function *irq = find(p, "interrupt 0x8c000600");
+    assert_int_equal(function_named(p, "main")->cache_line, (0x8c010114 >> 5) & 255);
+    assert_int_equal(function_named(p, "main")->description, PROFILE_FUNCTION);
+    const struct profile_function *irq = function_named(p, "interrupt 0x8c000600");
     assert_int_equal(irq->cache_line, 0x600 >> 5);
     assert_int_equal(irq->description, PROFILE_INTERRUPT_600);
-    const struct profile_function *p2 = find(p, "0xac000000");
+    const struct profile_function *p2 = function_named(p, "0xac000000");
     assert_int_equal(p2->cache_line, PROFILE_NOT_CACHED);
     assert_true(p2->high > p2->low);
     profile_free(p);
@@ -82,7 +82,8 @@ static void profile__exceptions__described_by_vector(void **state)
         assert_int_equal(calltree_new(NULL, &t, NULL), 0);
         calltree_feed(t, e, 2);
         assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
-        assert_int_equal(find(p, "exception 0x00002000")->description, rows[i].description);
+        assert_int_equal(function_named(p, "exception 0x00002000")->description,
+                         rows[i].description);
         profile_free(p);
         calltree_free(t);
     }
@@ -153,10 +154,10 @@ static void profile__aliases__one_function(void **state)
     calltree_feed(t, e, ARRAY_LEN(e));
     assert_int_equal(profile_build(t, s, NULL, &p, NULL), 0);
     assert_int_equal(p->nfunctions, 2);
-    assert_int_equal(find(p, "list_sum")->hits, 2);
-    assert_int_equal(find(p, "list_sum")->c1, 21);
-    assert_int_equal(find(p, "list_sum")->low, 0x8c010088); /* as the ELF has it */
-    assert_int_equal(find(p, "main")->c1, 9);
+    assert_int_equal(function_named(p, "list_sum")->hits, 2);
+    assert_int_equal(function_named(p, "list_sum")->c1, 21);
+    assert_int_equal(function_named(p, "list_sum")->low, 0x8c010088); /* as the ELF has it */
+    assert_int_equal(function_named(p, "main")->c1, 9);
     assert_int_equal(calltree_stats(t)->doubtful, 0);
     profile_free(p);
     calltree_free(t);
@@ -185,7 +186,7 @@ static void profile__samples_only__statistical(void **state)
     assert_int_equal(p->type, PROFILE_STATISTICAL);
     assert_int_equal(p->nnodes, 0);
     assert_int_equal(p->total_hits, 3);
-    assert_int_equal(find(p, "walk")->hits, 2);
+    assert_int_equal(function_named(p, "walk")->hits, 2);
     profile_free(p);
     calltree_free(t);
     symbols_close(s);
@@ -205,7 +206,7 @@ static void profile__lost_events__have_a_line_of_their_own(void **state)
     assert_int_equal(calltree_new(NULL, &t, NULL), 0);
     calltree_feed(t, e, ARRAY_LEN(e));
     assert_int_equal(profile_build(t, NULL, &(struct profile_info){ .target = "x" }, &p, NULL), 0);
-    const struct profile_function *lost = find(p, "(lost events)");
+    const struct profile_function *lost = function_named(p, "(lost events)");
     assert_int_equal(lost->c1, 100);
     assert_true(lost->doubtful);
     assert_int_equal(lost->low, 0);
@@ -244,7 +245,8 @@ static void profile__doubt_share__of_the_steps_at_most_all(void **state)
     assert_int_equal(calltree_new(NULL, &t, NULL), 0);
     calltree_feed(t, e, ARRAY_LEN(e));
     assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
-    const struct profile_function *f = find(p, "0x00002000"), *m = find(p, "0x00001000");
+    const struct profile_function *f = function_named(p, "0x00002000"),
+                                  *m = function_named(p, "0x00001000");
     assert_int_equal(f->steps, 3);
     assert_int_equal(f->doubts, 2);
     assert_int_equal(m->steps, 4);
@@ -254,7 +256,7 @@ static void profile__doubt_share__of_the_steps_at_most_all(void **state)
     calltree_clear(t);
     calltree_feed(t, e, ARRAY_LEN(e) - 1);
     assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
-    assert_int_equal(find(p, "0x00002000")->steps, 3);
+    assert_int_equal(function_named(p, "0x00002000")->steps, 3);
     profile_free(p);
     calltree_free(t);
     assert_true(profile_doubt_share(&(struct profile_function){ .doubts = 1 }) == 1);

@@ -308,7 +308,7 @@ static void recording__not_finished__part_file_is_readable(void **state)
     temp_remove(folder);
 }
 
-static void record(const char *path, size_t n, int result)
+static void write_recording(const char *path, size_t n, int result)
 {
     struct recording_writer *w;
     struct event *e = random_events(n + 1, 9);
@@ -334,13 +334,13 @@ static void recording__nothing_to_record__what_was_there_stays(void **state)
     (void)state;
     char *folder = temp_folder(), *path = temp_path(folder, "run.rec"),
          *part = temp_path(folder, "run.rec.part");
-    record(path, 0, 0); /* nothing was there */
+    write_recording(path, 0, 0); /* nothing was there */
     assert_int_equal(events_in(path), 0);
-    record(path, 10, 0);
+    write_recording(path, 10, 0);
     assert_int_equal(chmod(path, 0620), 0);
-    record(path, 0, 1);
+    write_recording(path, 0, 1);
     assert_int_equal(events_in(path), 10);
-    record(path, 20, 0);
+    write_recording(path, 20, 0);
     assert_int_equal(events_in(path), 20);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
@@ -374,7 +374,7 @@ recording__part_that_is_there__kept_under_another_name_if_it_holds_anything(void
         fclose(f);
         struct recording_writer *w;
         if (!rows[i].text) {
-            record(path, rows[i].events, 0);
+            write_recording(path, rows[i].events, 0);
             assert_int_equal(rename(path, part), 0);
         }
         assert_int_equal(recording_create(path, &header, &w, NULL), 0);
@@ -400,7 +400,7 @@ static void recording__many_at_once__a_finished_file_is_never_written_to(void **
     enum { PROCESSES = 4, ROUNDS = 150 };
     (void)state;
     char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
-    record(path, 3, 0);
+    write_recording(path, 3, 0);
     for (int k = 0; k < PROCESSES; k++) {
         pid_t pid = fork();
         assert_true(pid >= 0);

@@ -12,15 +12,15 @@
 typedef int reporter(const struct profile *p, const struct report_options *o,
                      const struct text_sink *out);
 
-static int summary(const struct profile *p, const struct report_options *o,
-                   const struct text_sink *out)
+static int print_summary(const struct profile *p, const struct report_options *o,
+                         const struct text_sink *out)
 {
     report_summary(p, o, out);
     return 0;
 }
 
-static void expect(reporter *report, const struct profile *p, const struct report_options *o,
-                   const char *text)
+static void expect_report(reporter *report, const struct profile *p, const struct report_options *o,
+                          const char *text)
 {
     struct memory_sink m = { 0 };
     assert_int_equal(report(p, o, sink_to(&m)), 0);
@@ -28,8 +28,8 @@ static void expect(reporter *report, const struct profile *p, const struct repor
     sink_free(&m);
 }
 
-static int header(const struct profile *p, const struct report_options *o,
-                  const struct text_sink *out)
+static int print_header(const struct profile *p, const struct report_options *o,
+                        const struct text_sink *out)
 {
     report_header(p, o, out);
     return 0;
@@ -49,17 +49,18 @@ static void report__sample__function_list(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    expect(report_functions, p, &(struct report_options){ 0 },
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
-           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n"
-           "     1   9.1    145   5.8   2345      2     47     8   20 ?main\n"
-           "     1   9.1    100   4.0    100      2      2     0       list::walk(..)\n"
-           "     1   9.1     80   3.2     80      2      2     -       0xac000000\n"
-           "     1   9.1     55   2.2    155      1      3    48       interrupt 0x8c000600\n"
-           "     2  18.2     35   1.4   2070      0     42     4       list_sum\n"
-           "     2  18.2     35   1.4     35      1      1     5       tree.c:walk\n"
-           "     1   9.1     15   0.6     50      0      1     7   50 ?tree_depth\n");
+    expect_report(
+        report_functions, p, &(struct report_options){ 0 },
+        "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+        "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+        "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n"
+        "     1   9.1    145   5.8   2345      2     47     8   20 ?main\n"
+        "     1   9.1    100   4.0    100      2      2     0       list::walk(..)\n"
+        "     1   9.1     80   3.2     80      2      2     -       0xac000000\n"
+        "     1   9.1     55   2.2    155      1      3    48       interrupt 0x8c000600\n"
+        "     2  18.2     35   1.4   2070      0     42     4       list_sum\n"
+        "     2  18.2     35   1.4     35      1      1     5       tree.c:walk\n"
+        "     1   9.1     15   0.6     50      0      1     7   50 ?tree_depth\n");
     profile_free(p);
 }
 
@@ -67,18 +68,18 @@ static void report__sample__tree(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    expect(report_tree, p, &(struct report_options){ 0 },
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
-           "     1    145   2345   93.8      2     47 ?main\n"
-           "     2     35   2070   82.8      0     42  ├─list_sum\n"
-           "     2   2035   2035   81.4     42     42  │ └─list.c:walk\n"
-           "     1     80     80    3.2      2      2  ├─0xac000000\n"
-           "     1     15     50    2.0      0      1 ?└─tree_depth\n"
-           "     1     20     35    1.4      1      1    └─tree.c:walk\n"
-           "     1     15     15    0.6      0      0      └─tree.c:walk\n"
-           "     1     55    155    6.2      1      3  interrupt 0x8c000600\n"
-           "     1    100    100    4.0      2      2  └─list::walk(node*, int)\n");
+    expect_report(report_tree, p, &(struct report_options){ 0 },
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+                  "     1    145   2345   93.8      2     47 ?main\n"
+                  "     2     35   2070   82.8      0     42  ├─list_sum\n"
+                  "     2   2035   2035   81.4     42     42  │ └─list.c:walk\n"
+                  "     1     80     80    3.2      2      2  ├─0xac000000\n"
+                  "     1     15     50    2.0      0      1 ?└─tree_depth\n"
+                  "     1     20     35    1.4      1      1    └─tree.c:walk\n"
+                  "     1     15     15    0.6      0      0      └─tree.c:walk\n"
+                  "     1     55    155    6.2      1      3  interrupt 0x8c000600\n"
+                  "     1    100    100    4.0      2      2  └─list::walk(node*, int)\n");
     profile_free(p);
 }
 
@@ -119,31 +120,32 @@ static void report__estimated_counter__corrected_alike_everywhere_with_its_sprea
     (void)state;
     struct profile *p = estimated_profile(12);
     struct memory_sink m = { 0 };
-    expect(report_functions, p, &(struct report_options){ 0 },
-           "C1 elapsed-time (cycles, estimate), C2 icache-miss (count)\n"
-           "  hits hits%     C1   C1%   +-%  C1+ch     C2  C2+ch cache   ?%  function\n"
-           "     2  18.2   6105  86.8    10   6105     42     42     1       list.c:walk\n"
-           "     1   9.1    290   4.1    25   6725      2     47     8   20 ?main\n"
-           "     1   9.1    200   2.8    25    200      2      2     0       list::walk(..)\n"
-           "     1   9.1    160   2.3    25    160      2      2     -       0xac000000\n"
-           "     1   9.1    110   1.6    25    310      1      3    48       interrup..00600\n"
-           "     2  18.2     70   1.0    26   6175      0     42     4       list_sum\n"
-           "     2  18.2     70   1.0    26     70      1      1     5       tree.c:walk\n"
-           "     1   9.1     30   0.4    27    100      0      1     7   50 ?tree_depth\n");
-    expect(report_tree, p, &(struct report_options){ 0 },
-           "C1 elapsed-time (cycles, estimate), C2 icache-miss (count)\n"
-           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
-           "     1    290   6725   95.6      2     47 ?main\n"
-           "     2     70   6175   87.8      0     42  ├─list_sum\n"
-           "     2   6105   6105   86.8     42     42  │ └─list.c:walk\n"
-           "     1    160    160    2.3      2      2  ├─0xac000000\n"
-           "     1     30    100    1.4      0      1 ?└─tree_depth\n"
-           "     1     40     70    1.0      1      1    └─tree.c:walk\n"
-           "     1     30     30    0.4      0      0      └─tree.c:walk\n"
-           "     1    110    310    4.4      1      3  interrupt 0x8c000600\n"
-           "     1    200    200    2.8      2      2  └─list::walk(node*, int)\n");
-    expect(
-        summary, p, &(struct report_options){ 0 },
+    expect_report(
+        report_functions, p, &(struct report_options){ 0 },
+        "C1 elapsed-time (cycles, estimate), C2 icache-miss (count)\n"
+        "  hits hits%     C1   C1%   +-%  C1+ch     C2  C2+ch cache   ?%  function\n"
+        "     2  18.2   6105  86.8    10   6105     42     42     1       list.c:walk\n"
+        "     1   9.1    290   4.1    25   6725      2     47     8   20 ?main\n"
+        "     1   9.1    200   2.8    25    200      2      2     0       list::walk(..)\n"
+        "     1   9.1    160   2.3    25    160      2      2     -       0xac000000\n"
+        "     1   9.1    110   1.6    25    310      1      3    48       interrup..00600\n"
+        "     2  18.2     70   1.0    26   6175      0     42     4       list_sum\n"
+        "     2  18.2     70   1.0    26     70      1      1     5       tree.c:walk\n"
+        "     1   9.1     30   0.4    27    100      0      1     7   50 ?tree_depth\n");
+    expect_report(report_tree, p, &(struct report_options){ 0 },
+                  "C1 elapsed-time (cycles, estimate), C2 icache-miss (count)\n"
+                  "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+                  "     1    290   6725   95.6      2     47 ?main\n"
+                  "     2     70   6175   87.8      0     42  ├─list_sum\n"
+                  "     2   6105   6105   86.8     42     42  │ └─list.c:walk\n"
+                  "     1    160    160    2.3      2      2  ├─0xac000000\n"
+                  "     1     30    100    1.4      0      1 ?└─tree_depth\n"
+                  "     1     40     70    1.0      1      1    └─tree.c:walk\n"
+                  "     1     30     30    0.4      0      0      └─tree.c:walk\n"
+                  "     1    110    310    4.4      1      3  interrupt 0x8c000600\n"
+                  "     1    200    200    2.8      2      2  └─list::walk(node*, int)\n");
+    expect_report(
+        print_summary, p, &(struct report_options){ 0 },
         "total     11 hits in 1 pass\n"
         "C1        7,035 elapsed-time cycles\n"
         "C2        50 icache-miss\n"
@@ -181,10 +183,10 @@ static void report__header__what_the_profile_says_of_itself(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    expect(header, p, &(struct report_options){ 0 },
-           "profile   small-le.elf, build 00ff10, sh7750, sim:sh7750\n"
-           "          2026-11-21 13:45 UTC, 1 pass, nothing lost\n"
-           "\n");
+    expect_report(print_header, p, &(struct report_options){ 0 },
+                  "profile   small-le.elf, build 00ff10, sh7750, sim:sh7750\n"
+                  "          2026-11-21 13:45 UTC, 1 pass, nothing lost\n"
+                  "\n");
     assert_true(profile_c1_seen(p) == 1);
     add_loss(p, (struct coverage_row){ .kind = COVERAGE_LOST, .amount = 7, .c1 = 250 });
     p->info.elf = "/a/folder/and a program with a name that is as long as this is";
@@ -192,23 +194,24 @@ static void report__header__what_the_profile_says_of_itself(void **state)
     p->info.probe = "ftdi:a-serial-number,that=somebody,has=made,for=us";
     p->info.passes = 12;
     p->info.when = 0;
-    expect(header, p, &(struct report_options){ 0 },
-           "profile   and a program with a nam, build abababababab.., sh7750, ftdi:a-serial-\n"
-           "          12 passes, 90.00 % of C1 seen\n"
-           "\n");
+    expect_report(
+        print_header, p, &(struct report_options){ 0 },
+        "profile   and a program with a nam, build abababababab.., sh7750, ftdi:a-serial-\n"
+        "          12 passes, 90.00 % of C1 seen\n"
+        "\n");
     add_loss(
         p, (struct coverage_row){ .kind = COVERAGE_AWAY, .cause = EVENT_CAUSE_LINK, .amount = 1 });
     p->info.elf = p->info.target = NULL;
     p->info.build_id_len = 0;
-    expect(header, p, &(struct report_options){ 0 },
-           "profile   ftdi:a-serial-number,that=somebody,has=made,for=us\n"
-           "          12 passes, with gaps\n"
-           "\n");
+    expect_report(print_header, p, &(struct report_options){ 0 },
+                  "profile   ftdi:a-serial-number,that=somebody,has=made,for=us\n"
+                  "          12 passes, with gaps\n"
+                  "\n");
     p->info.probe = NULL;
     p->info.passes = 0;
     p->info.sums_only = true;
     assert_true(profile_c1_seen(p) < 0);
-    expect(header, p, &(struct report_options){ 0 }, "");
+    expect_report(print_header, p, &(struct report_options){ 0 }, "");
     profile_free(p);
 }
 
@@ -218,23 +221,24 @@ static void report__threshold__rows_that_meet_it_and_a_count(void **state)
     struct profile *p = sample_profile();
     struct report_options o = { .ascii = true, .sort = REPORT_SORT_NAME };
     assert_int_equal(threshold_parse(">=15%", &o.hits, NULL), 0);
-    expect(report_functions, p, &o,
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
-           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n" /* both are
-                                                                                         named walk:
-                                                                                         by cost */
-           "     2  18.2     35   1.4   2070      0     42     4       list_sum\n"
-           "     2  18.2     35   1.4     35      1      1     5       tree.c:walk\n"
-           "5 functions outside of the hits threshold not shown\n");
+    expect_report(
+        report_functions, p, &o,
+        "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+        "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+        "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n" /* both are
+                                                                                      named walk:
+                                                                                      by cost */
+        "     2  18.2     35   1.4   2070      0     42     4       list_sum\n"
+        "     2  18.2     35   1.4     35      1      1     5       tree.c:walk\n"
+        "5 functions outside of the hits threshold not shown\n");
     /* A path stays if one below it meets the threshold. */
-    expect(report_tree, p, &o,
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
-           "     1    145   2345   93.8      2     47 ?main\n"
-           "     2     35   2070   82.8      0     42  `-list_sum\n"
-           "     2   2035   2035   81.4     42     42    `-list.c:walk\n"
-           "6 call paths outside of the hits threshold not shown\n");
+    expect_report(report_tree, p, &o,
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+                  "     1    145   2345   93.8      2     47 ?main\n"
+                  "     2     35   2070   82.8      0     42  `-list_sum\n"
+                  "     2   2035   2035   81.4     42     42    `-list.c:walk\n"
+                  "6 call paths outside of the hits threshold not shown\n");
     profile_free(p);
 }
 
@@ -247,20 +251,20 @@ static void report__columns_asked_for__those_in_that_order(void **state)
     assert_int_equal(cell_list_parse("?%,c1+children,C1+ch%,c2%,HITS,function", &o.columns, NULL),
                      0);
     assert_int_equal(report_check_columns(p, &o, false, NULL), 0);
-    expect(report_functions, p, &o,
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  ?%  C1+ch C1+ch%   C2%   hits  function\n"
-           "       2035   81.4  84.0      2  list.c:walk\n"
-           "  20   2345   93.8   4.0      1 ?main\n"
-           "6 more functions not shown\n");
+    expect_report(report_functions, p, &o,
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  ?%  C1+ch C1+ch%   C2%   hits  function\n"
+                  "       2035   81.4  84.0      2  list.c:walk\n"
+                  "  20   2345   93.8   4.0      1 ?main\n"
+                  "6 more functions not shown\n");
     assert_int_equal(cell_list_parse("line,c2+ch%,c1%", &o.columns, NULL), 0);
     assert_int_equal(report_check_columns(p, &o, true, NULL), 0);
-    expect(report_tree, p, &o,
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "cache C2+ch%   C1%  call path\n"
-           "    8   94.0   5.8 ?main\n"
-           "    4   84.0   1.4  +-list_sum\n"
-           "more call paths not shown\n");
+    expect_report(report_tree, p, &o,
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "cache C2+ch%   C1%  call path\n"
+                  "    8   94.0   5.8 ?main\n"
+                  "    4   84.0   1.4  +-list_sum\n"
+                  "more call paths not shown\n");
     profile_free(p);
 }
 
@@ -315,20 +319,20 @@ static void report__losses__shares_of_what_was_seen_with_intervals(void **state)
         p->functions[i].c1_half = 0.0005;
         p->functions[i].hits_half = 0.0432;
     }
-    expect(report_functions, p, &o,
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits hits%     C1 seen%  C1+-  C1+ch     C2  C2+ch   ?%  function\n"
-           "     2  18.2   2035  84.8  0.05   2035     42     42       list.c:walk\n"
-           "     1   9.1    145   6.0  0.05   2345      2     47   20 ?main\n"
-           "6 more functions not shown\n");
+    expect_report(report_functions, p, &o,
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  hits hits%     C1 seen%  C1+-  C1+ch     C2  C2+ch   ?%  function\n"
+                  "     2  18.2   2035  84.8  0.05   2035     42     42       list.c:walk\n"
+                  "     1   9.1    145   6.0  0.05   2345      2     47   20 ?main\n"
+                  "6 more functions not shown\n");
     assert_int_equal(cell_list_parse("c1%,hits+-,cache", &o.columns, NULL), 0);
     assert_int_equal(report_check_columns(p, &o, false, NULL), 0);
-    expect(report_functions, p, &o,
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  C1% hits+- cache  function\n"
-           " 81.4    4.3     1  list.c:walk\n"
-           "  5.8    4.3     8 ?main\n"
-           "6 more functions not shown\n");
+    expect_report(report_functions, p, &o,
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  C1% hits+- cache  function\n"
+                  " 81.4    4.3     1  list.c:walk\n"
+                  "  5.8    4.3     8 ?main\n"
+                  "6 more functions not shown\n");
     report_summary(p, &o, sink_to(&m));
     assert_non_null(strstr(sink_text(&m),
                            "coverage  22 events, 7 lost, 1 doubtful\n"
@@ -362,38 +366,38 @@ static void report__thresholds_of_hot_spots__mark_rows_and_count_them(void **sta
     o.limit = 3;
     o.failures = &failures;
     assert_int_equal(report_check_columns(p, &o, false, NULL), 0);
-    expect(report_functions, p, &o,
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
-           "     2  18.2   2035  81.4   2035     42     42     1      !list.c:walk\n"
-           "     1   9.1    145   5.8   2345      2     47     8   20!?main\n"
-           "     1   9.1    100   4.0    100      2      2     0      !list::walk(..)\n"
-           "5 more functions not shown\n"
-           "4 functions marked !: c1 >= 4%, ?%>=20\n"); /* one of them is behind the limit */
+    expect_report(report_functions, p, &o,
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+                  "     2  18.2   2035  81.4   2035     42     42     1      !list.c:walk\n"
+                  "     1   9.1    145   5.8   2345      2     47     8   20!?main\n"
+                  "     1   9.1    100   4.0    100      2      2     0      !list::walk(..)\n"
+                  "5 more functions not shown\n"
+                  "4 functions marked !: c1 >= 4%, ?%>=20\n"); /* one of them is behind the limit */
     assert_int_equal(failures.n, 2);
     assert_string_equal(failures.names, "main, tree_depth");
     o = hot_options("c1+ch%>90", "hits>1");
     failures = (struct hot_failures){ .n = 0 };
     o.failures = &failures;
     o.limit = 4;
-    expect(report_tree, p, &o,
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
-           "     1    145   2345   93.8      2     47!?main\n"
-           "     2     35   2070   82.8      0     42 !+-list_sum\n"
-           "     2   2035   2035   81.4     42     42 !| `-list.c:walk\n"
-           "     1     80     80    3.2      2      2  +-0xac000000\n"
-           "more call paths not shown\n"
-           "3 call paths marked !: c1+ch%>90, hits>1\n");
+    expect_report(report_tree, p, &o,
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+                  "     1    145   2345   93.8      2     47!?main\n"
+                  "     2     35   2070   82.8      0     42 !+-list_sum\n"
+                  "     2   2035   2035   81.4     42     42 !| `-list.c:walk\n"
+                  "     1     80     80    3.2      2      2  +-0xac000000\n"
+                  "more call paths not shown\n"
+                  "3 call paths marked !: c1+ch%>90, hits>1\n");
     assert_string_equal(failures.names, "list_sum, list.c:walk");
     o = hot_options("c2>1000", NULL);
     o.limit = 1;
-    expect(report_functions, p, &o,
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
-           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n"
-           "7 more functions not shown\n"
-           "no function meets c2>1000\n");
+    expect_report(report_functions, p, &o,
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+                  "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n"
+                  "7 more functions not shown\n"
+                  "no function meets c2>1000\n");
     profile_free(p);
 }
 
@@ -458,16 +462,16 @@ static void report__limit__says_that_there_is_more(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    expect(report_functions, p, &(struct report_options){ .limit = 1 },
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
-           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n"
-           "7 more functions not shown\n");
-    expect(report_tree, p, &(struct report_options){ .limit = 1, .ascii = true },
-           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
-           "     1    145   2345   93.8      2     47 ?main\n"
-           "more call paths not shown\n");
+    expect_report(report_functions, p, &(struct report_options){ .limit = 1 },
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+                  "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n"
+                  "7 more functions not shown\n");
+    expect_report(report_tree, p, &(struct report_options){ .limit = 1, .ascii = true },
+                  "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+                  "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+                  "     1    145   2345   93.8      2     47 ?main\n"
+                  "more call paths not shown\n");
     profile_free(p);
 }
 
@@ -511,8 +515,8 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    expect(
-        summary, p, &(struct report_options){ 0 },
+    expect_report(
+        print_summary, p, &(struct report_options){ 0 },
         "total     11 hits in 1 pass\n"
         "C1        2,500 elapsed-time cycles\n"
         "C2        50 icache-miss\n"
@@ -526,23 +530,23 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
     p->info.time.host_ns = p->info.time.target_cycles = 0;
     p->info.passes = 19;
     p->info.note = "2 places untraced";
-    expect(summary, p, &(struct report_options){ 0 },
-           "total     11 hits in 19 passes\n"
-           "C1        2,500 elapsed-time cycles\n"
-           "C2        50 icache-miss\n"
-           "coverage  22 events, at most 1,234,567 lost, 0 doubtful\n"
-           "          90.00 % of C1 seen\n"
-           "note      2 places untraced\n");
+    expect_report(print_summary, p, &(struct report_options){ 0 },
+                  "total     11 hits in 19 passes\n"
+                  "C1        2,500 elapsed-time cycles\n"
+                  "C2        50 icache-miss\n"
+                  "coverage  22 events, at most 1,234,567 lost, 0 doubtful\n"
+                  "          90.00 % of C1 seen\n"
+                  "note      2 places untraced\n");
     p->ncoverage = 0;
     add_loss(
         p, (struct coverage_row){ .kind = COVERAGE_AWAY, .cause = EVENT_CAUSE_LINK, .amount = 2 });
     p->info.note = NULL;
-    expect(summary, p, &(struct report_options){ 0 },
-           "total     11 hits in 19 passes\n"
-           "C1        2,500 elapsed-time cycles\n"
-           "C2        50 icache-miss\n"
-           "coverage  22 events, 0 lost, 0 doubtful\n"
-           "          the board was away 2 times: what ran then is not in here\n");
+    expect_report(print_summary, p, &(struct report_options){ 0 },
+                  "total     11 hits in 19 passes\n"
+                  "C1        2,500 elapsed-time cycles\n"
+                  "C2        50 icache-miss\n"
+                  "coverage  22 events, 0 lost, 0 doubtful\n"
+                  "          the board was away 2 times: what ran then is not in here\n");
     p->info.note = "shinobi: the routine sbIrqHandler was patched; 3 places are not traced: BL is "
                    "set there, or they are in ROM";
     p->info.counter[0].name = "bus-cycles"; /* says its unit itself */
@@ -576,12 +580,13 @@ static void report__statistical__hits_only(void **state)
                                                  .cache_line = 1 };
     p->nfunctions = 1;
     p->total_hits = 123456;
-    expect(report_functions, p, &(struct report_options){ 0 },
-           "  hits hits%    +- cache  function\n"
-           "123.5k   100  0.00     1  walk\n");
-    expect(report_tree, p, &(struct report_options){ 0 },
-           "a statistical profile has no call paths\n");
-    expect(summary, p, &(struct report_options){ 0 }, "total     123,456 hits (samples)\n");
+    expect_report(report_functions, p, &(struct report_options){ 0 },
+                  "  hits hits%    +- cache  function\n"
+                  "123.5k   100  0.00     1  walk\n");
+    expect_report(report_tree, p, &(struct report_options){ 0 },
+                  "a statistical profile has no call paths\n");
+    expect_report(print_summary, p, &(struct report_options){ 0 },
+                  "total     123,456 hits (samples)\n");
     profile_free(p);
 }
 
@@ -603,15 +608,15 @@ static void report__nothing_hit__says_so(void **state)
     (void)state;
     struct profile *p;
     assert_int_equal(profile_new(&p, NULL), 0);
-    expect(report_functions, p, &(struct report_options){ 0 },
-           "  hits hits% cache  function\nno function was hit\n");
-    expect(report_tree, p, &(struct report_options){ 0 }, "  hits  call path\n");
+    expect_report(report_functions, p, &(struct report_options){ 0 },
+                  "  hits hits% cache  function\nno function was hit\n");
+    expect_report(report_tree, p, &(struct report_options){ 0 }, "  hits  call path\n");
     profile_free(p);
 }
 
 /* ---- widths ---- */
 
-static unsigned widest(const char *text)
+static unsigned widest_line(const char *text)
 {
     unsigned most = 0, n = 0;
     for (; *text; text++) {
@@ -666,7 +671,7 @@ static void report__any_profile__no_line_too_wide(void **state)
         unsigned limit = MAX(widths[i], 76u);
         report_functions(p, &o, sink_to(&m));
         report_tree(p, &o, sink_to(&m));
-        assert_true(widest(sink_text(&m)) <= limit);
+        assert_true(widest_line(sink_text(&m)) <= limit);
         sink_free(&m);
     }
     profile_free(p);
@@ -704,7 +709,7 @@ static void report__sums_that_do_not_add_up__columns_hold(void **state)
     p->total_hits = p->total_c1 = 1;
     report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
     report_tree(p, &(struct report_options){ 0 }, sink_to(&m));
-    assert_true(widest(sink_text(&m)) <= 80);
+    assert_true(widest_line(sink_text(&m)) <= 80);
     assert_non_null(strstr(sink_text(&m), ">999"));
     sink_free(&m);
     profile_free(p);

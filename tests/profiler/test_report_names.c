@@ -57,7 +57,7 @@ struct expected {
     const char *name, *text;
 };
 
-static void check(const struct expected *rows, size_t n, size_t columns)
+static void expect_names(const struct expected *rows, size_t n, size_t columns)
 {
     struct report_names *t = report_names_new(n);
     char buf[200];
@@ -84,10 +84,10 @@ static void report_names__alike_when_shortened__show_what_differs(void **state)
     };
     static const struct expected middles[] = { { "read_the_left_sensor_value", "r..e@8c010000" },
                                                { "read_the_rear_sensor_value", "r..e@8c010020" } };
-    check(templates, ARRAY_LEN(templates), 15);
-    check(overloads, ARRAY_LEN(overloads), 17);
-    check(files, ARRAY_LEN(files), 15);
-    check(middles, ARRAY_LEN(middles), 13);
+    expect_names(templates, ARRAY_LEN(templates), 15);
+    expect_names(overloads, ARRAY_LEN(overloads), 17);
+    expect_names(files, ARRAY_LEN(files), 15);
+    expect_names(middles, ARRAY_LEN(middles), 13);
 }
 
 /* One name twice, as a .prf or an ELF may have it. */
@@ -97,7 +97,7 @@ static void report_names__namesakes__told_apart_by_address(void **state)
     static const struct expected rows[] = { { "walk", "walk@8c010000" },
                                             { "walk", "walk@8c010020" },
                                             { "wall", "wall" } };
-    check(rows, ARRAY_LEN(rows), 20);
+    expect_names(rows, ARRAY_LEN(rows), 20);
 }
 
 static uint32_t random_u32(uint64_t *seed)

@@ -12,8 +12,8 @@
 
 enum { MS = 1000000 };
 
-static void feed(struct sampling *s, uint8_t kind, uint8_t cause, uint64_t at_ms, uint64_t amount,
-                 uint32_t flags)
+static void feed_event(struct sampling *s, uint8_t kind, uint8_t cause, uint64_t at_ms,
+                       uint64_t amount, uint32_t flags)
 {
     sampling_feed(s, &(struct event){ .kind = kind,
                                       .cause = cause,
@@ -26,9 +26,9 @@ static void sampling__looks_at_a_rate__rate_misses_and_sleep_are_counted(void **
 {
     (void)state;
     struct sampling s = { 0 };
-    feed(&s, EVENT_START, 0, 100, 1000, 0);
+    feed_event(&s, EVENT_START, 0, 100, 1000, 0);
     for (unsigned k = 1; k <= 500; k++) /* each second moment is missed */
-        feed(&s, EVENT_SAMPLE, 0, 100 + 2 * k, 1, k % 5 ? EVENT_HAS_PC : 0);
+        feed_event(&s, EVENT_SAMPLE, 0, 100 + 2 * k, 1, k % 5 ? EVENT_HAS_PC : 0);
     struct profile_sampling r = sampling_result(&s);
     assert_int_equal(r.rate_asked, 1000);
     assert_int_equal(r.looks, 500);
@@ -42,11 +42,11 @@ static void sampling__halted_in_between__that_time_does_not_count(void **state)
 {
     (void)state;
     struct sampling s = { 0 };
-    feed(&s, EVENT_START, 0, 0, 1000, 0);
-    feed(&s, EVENT_SAMPLE, 0, 1, 0, EVENT_HAS_PC);
-    feed(&s, EVENT_NOTE, EVENT_CAUSE_HALTED, 2, 0, 0);
-    feed(&s, EVENT_NOTE, EVENT_CAUSE_RESUMED, 5002, 0, 0);
-    feed(&s, EVENT_SAMPLE, 0, 5004, 0, EVENT_HAS_PC);
+    feed_event(&s, EVENT_START, 0, 0, 1000, 0);
+    feed_event(&s, EVENT_SAMPLE, 0, 1, 0, EVENT_HAS_PC);
+    feed_event(&s, EVENT_NOTE, EVENT_CAUSE_HALTED, 2, 0, 0);
+    feed_event(&s, EVENT_NOTE, EVENT_CAUSE_RESUMED, 5002, 0, 0);
+    feed_event(&s, EVENT_SAMPLE, 0, 5004, 0, EVENT_HAS_PC);
     struct profile_sampling r = sampling_result(&s);
     assert_int_equal(r.running_ns, 4 * MS);
     assert_int_equal(r.looks, 2);
@@ -56,11 +56,11 @@ static void sampling__board_away__time_counts_from_the_next_look(void **state)
 {
     (void)state;
     struct sampling s = { 0 };
-    feed(&s, EVENT_START, 0, 0, 1000, 0);
-    feed(&s, EVENT_SAMPLE, 0, 10, 0, EVENT_HAS_PC);
-    feed(&s, EVENT_LOST, EVENT_CAUSE_LINK, 8000, 0, 0);
-    feed(&s, EVENT_SAMPLE, 0, 9000, 0, EVENT_HAS_PC);
-    feed(&s, EVENT_SAMPLE, 0, 9010, 0, EVENT_HAS_PC);
+    feed_event(&s, EVENT_START, 0, 0, 1000, 0);
+    feed_event(&s, EVENT_SAMPLE, 0, 10, 0, EVENT_HAS_PC);
+    feed_event(&s, EVENT_LOST, EVENT_CAUSE_LINK, 8000, 0, 0);
+    feed_event(&s, EVENT_SAMPLE, 0, 9000, 0, EVENT_HAS_PC);
+    feed_event(&s, EVENT_SAMPLE, 0, 9010, 0, EVENT_HAS_PC);
     assert_int_equal(sampling_result(&s).running_ns, 20 * MS);
 }
 
@@ -68,9 +68,9 @@ static void sampling__a_trace__is_none_of_its_business(void **state)
 {
     (void)state;
     struct sampling s = { 0 };
-    feed(&s, EVENT_START, 0, 1, 0, EVENT_HAS_PC);
-    feed(&s, EVENT_CALL, 0, 2, 0, EVENT_HAS_PC);
-    feed(&s, EVENT_NOTE, EVENT_CAUSE_HALTED, 3, 0, 0);
+    feed_event(&s, EVENT_START, 0, 1, 0, EVENT_HAS_PC);
+    feed_event(&s, EVENT_CALL, 0, 2, 0, EVENT_HAS_PC);
+    feed_event(&s, EVENT_NOTE, EVENT_CAUSE_HALTED, 3, 0, 0);
     struct profile_sampling r = sampling_result(&s);
     assert_int_equal(r.rate_asked + r.looks + r.running_ns, 0);
 }
@@ -95,7 +95,7 @@ static void interval__known_counts__known_ends(void **state)
     }
 }
 
-static uint64_t next(uint64_t *s)
+static uint64_t next_random(uint64_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 7;
@@ -119,7 +119,7 @@ static void interval__many_experiments__holds_the_true_share_as_often_as_it_says
             unsigned hits = 0;
             double low, high;
             for (unsigned n = 0; n < rows[k].looks; n++)
-                hits += (double)next(&rng) / 9007199254740992.0 < rows[k].share;
+                hits += (double)next_random(&rng) / 9007199254740992.0 < rows[k].share;
             sampling_interval(hits, rows[k].looks, &low, &high);
             holds += low <= rows[k].share && rows[k].share <= high;
         }

@@ -17,7 +17,7 @@ struct owner {
     bool fail;
 };
 
-static int build(void *ctx, struct profile **out, struct err *err)
+static int build_profile(void *ctx, struct profile **out, struct err *err)
 {
     struct owner *o = ctx;
     o->built++;
@@ -39,16 +39,16 @@ static void owner_fini(struct owner *o)
     calltree_free(o->tree);
 }
 
-static void feed(struct owner *o, const struct event *e, size_t n)
+static void feed_events(struct owner *o, const struct event *e, size_t n)
 {
     calltree_feed(o->tree, e, n);
     snapshots_changed(o->snapshots);
 }
 
-static const struct snapshot *take(struct owner *o)
+static const struct snapshot *take_snapshot(struct owner *o)
 {
     const struct snapshot *n;
-    assert_int_equal(snapshots_take(o->snapshots, build, o, &n, NULL), 0);
+    assert_int_equal(snapshots_take(o->snapshots, build_profile, o, &n, NULL), 0);
     return n;
 }
 
@@ -59,14 +59,14 @@ static void snapshot__nothing_changed__is_the_same(void **state)
     size_t n;
     const struct event *e = sample_events(&n);
     owner_init(&o);
-    const struct snapshot *none = take(&o);
-    feed(&o, e, n / 2);
-    const struct snapshot *first = take(&o), *again = take(&o);
+    const struct snapshot *none = take_snapshot(&o);
+    feed_events(&o, e, n / 2);
+    const struct snapshot *first = take_snapshot(&o), *again = take_snapshot(&o);
     assert_ptr_equal(first, again);
     assert_ptr_not_equal(first, none);
     assert_int_equal(o.built, 2);
-    feed(&o, e + n / 2, n - n / 2);
-    const struct snapshot *second = take(&o), *last = snapshots_last(o.snapshots);
+    feed_events(&o, e + n / 2, n - n / 2);
+    const struct snapshot *second = take_snapshot(&o), *last = snapshots_last(o.snapshots);
     assert_ptr_equal(second, last);
     assert_true(snapshot_version(none) < snapshot_version(first));
     assert_true(snapshot_version(first) < snapshot_version(second));
@@ -88,9 +88,9 @@ static void snapshot__at_the_end__has_the_reports_figures(void **state)
     size_t n;
     const struct event *e = sample_events(&n);
     owner_init(&o);
-    feed(&o, e, n);
-    const struct snapshot *s = take(&o);
-    assert_int_equal(build(&o, &p, NULL), 0);
+    feed_events(&o, e, n);
+    const struct snapshot *s = take_snapshot(&o);
+    assert_int_equal(build_profile(&o, &p, NULL), 0);
     report_json(snapshot_profile(s), sink_to(&one));
     report_json(p, sink_to(&other));
     assert_string_equal(sink_text(&one), sink_text(&other));
@@ -107,13 +107,13 @@ static void snapshot__last_one_gives_it_back__nobody_has_it(void **state)
     struct owner o;
     owner_init(&o);
     assert_null(snapshots_last(o.snapshots));
-    const struct snapshot *n = take(&o), *kept = snapshot_keep(n);
+    const struct snapshot *n = take_snapshot(&o), *kept = snapshot_keep(n);
     assert_ptr_equal(kept, n);
     assert_false(snapshot_release(kept));
     assert_true(snapshot_release(n));
     assert_null(snapshots_last(o.snapshots));
     assert_false(snapshot_release(NULL));
-    n = take(&o);
+    n = take_snapshot(&o);
     assert_int_equal(o.built, 2); /* nothing had changed, but nobody had it */
     owner_fini(&o);               /* a reader may outlive the owner */
     assert_int_equal(snapshot_profile(n)->nfunctions, 0);
@@ -129,10 +129,10 @@ static void snapshot__no_memory__the_one_before_stays(void **state)
     size_t count;
     const struct event *e = sample_events(&count);
     owner_init(&o);
-    const struct snapshot *before = take(&o);
-    feed(&o, e, count);
+    const struct snapshot *before = take_snapshot(&o);
+    feed_events(&o, e, count);
     o.fail = true;
-    assert_int_equal(snapshots_take(o.snapshots, build, &o, &n, &err), -ERR_NOMEM);
+    assert_int_equal(snapshots_take(o.snapshots, build_profile, &o, &n, &err), -ERR_NOMEM);
     assert_null(n);
     const struct snapshot *last = snapshots_last(o.snapshots);
     assert_ptr_equal(last, before);
@@ -154,7 +154,7 @@ struct reader {
 };
 
 /* Whatever is read: sums hold, versions never fall. */
-static void check(struct reader *r, const struct snapshot *n, uint64_t *version)
+static void check_snapshot(struct reader *r, const struct snapshot *n, uint64_t *version)
 {
     const struct profile *p = snapshot_profile(n);
     uint64_t c1 = 0, hits = 0, nodes = 0;
@@ -182,7 +182,7 @@ static void *read_on(void *arg)
             continue;
         const struct snapshot *mine = snapshot_keep(n);
         snapshot_release(n);
-        check(r, mine, &version);
+        check_snapshot(r, mine, &version);
         snapshot_release(mine);
     }
     return NULL;
@@ -212,8 +212,8 @@ static void snapshot__read_by_threads__while_events_go_on(void **state)
         assert_int_equal(pthread_create(&r[i].thread, NULL, read_on, &r[i]), 0);
     }
     for (unsigned k = 0; k < ROUNDS || !all_have_seen(r, AT_LEAST); k++) {
-        feed(&o, &e[k % n], 1);
-        const struct snapshot *fresh = take(&o);
+        feed_events(&o, &e[k % n], 1);
+        const struct snapshot *fresh = take_snapshot(&o);
         snapshot_release(held);
         held = fresh;
     }

@@ -15,7 +15,7 @@
 enum { CODE = 0x8c010000, M = CODE, F = CODE + 0x100, G = CODE + 0x200, I = CODE + 0x300 };
 enum { SP = 0x8cff0000, SP2 = 0x8cee0000 };
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
     if (addr < CODE || addr >= CODE + 0x400)
@@ -47,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static void note_text(struct seen *to, con
 }
 
 /* Of a node its function's letter; of a gap '-'. */
-static char letter(const struct seen *to, uint32_t node)
+static char letter_of(const struct seen *to, uint32_t node)
 {
     size_t n;
     const struct calltree_node *nodes = calltree_nodes(to->t, &n);
@@ -60,7 +60,7 @@ static char letter(const struct seen *to, uint32_t node)
 static void note_end(struct seen *to, const struct span_event *e)
 {
     static const char *const how[] = { "open", "return", "closed", "stop", "forgotten" };
-    note_text(to, "%d end %c at %d c1 %d", (int)e->track, letter(to, e->node), (int)e->at,
+    note_text(to, "%d end %c at %d c1 %d", (int)e->track, letter_of(to, e->node), (int)e->at,
               (int)e->c1);
     if (e->node == CALLTREE_NONE)
         note_text(to, " %s %d%s\n", event_cause_name(e->cause), (int)e->lost,
@@ -79,7 +79,7 @@ static void take_span(void *ctx, const struct span_event *e)
         note_text(to, "%d is %s %d\n", (int)e->track, track[e->track_kind], (int)e->context);
         break;
     case SPAN_BEGIN:
-        note_text(to, "%d begin %c at %d%s%s\n", (int)e->track, letter(to, e->node), (int)e->at,
+        note_text(to, "%d begin %c at %d%s%s\n", (int)e->track, letter_of(to, e->node), (int)e->at,
                   e->flags & SPAN_CONTINUED ? " continued" : "",
                   e->flags & SPAN_FOUND ? " found" : "");
         break;
@@ -117,7 +117,7 @@ static void check_clock(enum spans_clock clock, const struct row *row, size_t n,
     struct spans *s;
     uint64_t c1 = 0;
     assert_int_equal(spans_new(clock, take_span, &to, &s, NULL), 0);
-    const struct calltree_config cfg = { .resolve = resolve, .watch = spans_watch(s) };
+    const struct calltree_config cfg = { .resolve = resolve_function, .watch = spans_watch(s) };
     assert_int_equal(calltree_new(&cfg, &to.t, NULL), 0);
     for (size_t i = 0; i < n; i++)
         feed_row(&to, &row[i], c1 += row[i].cost, 2 * i);
@@ -128,7 +128,7 @@ static void check_clock(enum spans_clock clock, const struct row *row, size_t n,
     calltree_free(to.t);
 }
 
-static void check(const struct row *row, size_t n, const char *expect)
+static void expect_spans(const struct row *row, size_t n, const char *expect)
 {
     check_clock(SPANS_C1, row, n, expect);
 }
@@ -144,17 +144,17 @@ static void spans__calls_and_returns__nest_and_have_their_own_counts(void **stat
         { EVENT_STOP, M + 0x30, 0, SP, 17 },
     };
     (void)state;
-    check(rows, ARRAY_LEN(rows),
-          "0 is marks 0\n"
-          "0 mark 1 at 100\n"
-          "1 is task 0\n"
-          "1 begin M at 100\n"
-          "1 begin F at 105\n"
-          "1 begin G at 112\n"
-          "1 end G at 123 c1 11 return\n"
-          "1 end F at 136 c1 20 return\n"
-          "1 end M at 153 c1 22 stop\n"
-          "0 mark 2 at 153\n");
+    expect_spans(rows, ARRAY_LEN(rows),
+                 "0 is marks 0\n"
+                 "0 mark 1 at 100\n"
+                 "1 is task 0\n"
+                 "1 begin M at 100\n"
+                 "1 begin F at 105\n"
+                 "1 begin G at 112\n"
+                 "1 end G at 123 c1 11 return\n"
+                 "1 end F at 136 c1 20 return\n"
+                 "1 end M at 153 c1 22 stop\n"
+                 "0 mark 2 at 153\n");
 }
 
 /* The interrupted function stays open below it; its own time is not in it. */
@@ -170,19 +170,19 @@ static void spans__handlers__have_a_track_of_their_own(void **state)
         { EVENT_RETURN, F + 0x20, M + 0x14, SP, 32 },
     };
     (void)state;
-    check(rows, ARRAY_LEN(rows),
-          "0 is marks 0\n"
-          "0 mark 1 at 0\n"
-          "1 is task 0\n"
-          "1 begin M at 0\n"
-          "1 begin F at 1\n"
-          "2 is interrupts 0\n"
-          "2 begin I at 3\n"
-          "2 begin G at 7\n"
-          "2 end G at 15 c1 8 return doubtful\n"
-          "2 end I at 31 c1 20 return doubtful\n"
-          "1 end F at 63 c1 34 return\n"
-          "1 end M at 63 c1 1 open\n");
+    expect_spans(rows, ARRAY_LEN(rows),
+                 "0 is marks 0\n"
+                 "0 mark 1 at 0\n"
+                 "1 is task 0\n"
+                 "1 begin M at 0\n"
+                 "1 begin F at 1\n"
+                 "2 is interrupts 0\n"
+                 "2 begin I at 3\n"
+                 "2 begin G at 7\n"
+                 "2 end G at 15 c1 8 return doubtful\n"
+                 "2 end I at 31 c1 20 return doubtful\n"
+                 "1 end F at 63 c1 34 return\n"
+                 "1 end M at 63 c1 1 open\n");
 }
 
 static void spans__other_task__the_first_ones_end_and_go_on(void **state)
@@ -200,26 +200,26 @@ static void spans__other_task__the_first_ones_end_and_go_on(void **state)
         { EVENT_STOP, M + 0x30, 0, SP, 64, 1 },
     };
     (void)state;
-    check(rows, ARRAY_LEN(rows),
-          "0 is marks 0\n"
-          "0 mark 1 at 0\n"
-          "1 is task 1\n"
-          "1 begin M at 0\n"
-          "1 begin F at 1\n"
-          "2 is task 2\n"
-          "1 end F at 3 c1 2 goes on\n"
-          "1 end M at 3 c1 1 goes on\n"
-          "2 begin G at 3 found\n"
-          "2 begin I at 7\n"
-          "2 end I at 15 c1 8 return\n"
-          "2 end G at 15 c1 4 goes on\n"
-          "1 begin M at 15 continued\n"
-          "1 begin F at 15 continued\n"
-          "1 end F at 31 c1 16 return\n"
-          "1 begin G at 63\n"
-          "1 end G at 127 c1 64 stop\n"
-          "1 end M at 127 c1 32 stop\n"
-          "0 mark 2 at 127\n");
+    expect_spans(rows, ARRAY_LEN(rows),
+                 "0 is marks 0\n"
+                 "0 mark 1 at 0\n"
+                 "1 is task 1\n"
+                 "1 begin M at 0\n"
+                 "1 begin F at 1\n"
+                 "2 is task 2\n"
+                 "1 end F at 3 c1 2 goes on\n"
+                 "1 end M at 3 c1 1 goes on\n"
+                 "2 begin G at 3 found\n"
+                 "2 begin I at 7\n"
+                 "2 end I at 15 c1 8 return\n"
+                 "2 end G at 15 c1 4 goes on\n"
+                 "1 begin M at 15 continued\n"
+                 "1 begin F at 15 continued\n"
+                 "1 end F at 31 c1 16 return\n"
+                 "1 begin G at 63\n"
+                 "1 end G at 127 c1 64 stop\n"
+                 "1 end M at 127 c1 32 stop\n"
+                 "0 mark 2 at 127\n");
 }
 
 /* Nobody saw what ran then: everything ends, and what is found behind it goes on. */
@@ -235,23 +235,23 @@ static void spans__gap__ends_all_and_says_what_was_lost(void **state)
         { EVENT_RETURN, F + 0x10, M + 0x24, SP, 16 },
     };
     (void)state;
-    check(rows, ARRAY_LEN(rows),
-          "0 is marks 0\n"
-          "0 mark 1 at 0\n"
-          "1 is task 0\n"
-          "1 begin M at 0\n"
-          "1 begin F at 1\n"
-          "2 is gaps 0\n"
-          "1 end F at 3 c1 2 goes on\n"
-          "1 end M at 3 c1 1 goes on\n"
-          "2 begin - at 3\n"
-          "2 end - at 4 c1 1 ring-full 7\n"
-          "2 begin - at 4\n"
-          "2 end - at 8 c1 4 ring-full 7 at most\n"
-          "1 begin M at 8 continued\n"
-          "1 begin F at 16\n"
-          "1 end F at 32 c1 16 return\n"
-          "1 end M at 32 c1 8 open doubtful\n");
+    expect_spans(rows, ARRAY_LEN(rows),
+                 "0 is marks 0\n"
+                 "0 mark 1 at 0\n"
+                 "1 is task 0\n"
+                 "1 begin M at 0\n"
+                 "1 begin F at 1\n"
+                 "2 is gaps 0\n"
+                 "1 end F at 3 c1 2 goes on\n"
+                 "1 end M at 3 c1 1 goes on\n"
+                 "2 begin - at 3\n"
+                 "2 end - at 4 c1 1 ring-full 7\n"
+                 "2 begin - at 4\n"
+                 "2 end - at 8 c1 4 ring-full 7 at most\n"
+                 "1 begin M at 8 continued\n"
+                 "1 begin F at 16\n"
+                 "1 end F at 32 c1 16 return\n"
+                 "1 end M at 32 c1 8 open doubtful\n");
 }
 
 /* A loss outside of a profile is said, too, and takes no time. */
@@ -263,20 +263,20 @@ static void spans__passes__the_clock_goes_on_between_them(void **state)
         { EVENT_STOP, M + 0x10, 0, SP, 5 },
     };
     (void)state;
-    check(rows, ARRAY_LEN(rows),
-          "0 is marks 0\n"
-          "0 mark 1 at 0\n"
-          "1 is task 0\n"
-          "1 begin M at 0\n"
-          "1 end M at 5 c1 5 stop\n"
-          "0 mark 2 at 5\n"
-          "2 is gaps 0\n"
-          "2 begin - at 5\n"
-          "2 end - at 5 c1 0 ring-full 7\n"
-          "0 mark 1 at 12\n"
-          "1 begin M at 12\n"
-          "1 end M at 17 c1 5 stop\n"
-          "0 mark 2 at 17\n");
+    expect_spans(rows, ARRAY_LEN(rows),
+                 "0 is marks 0\n"
+                 "0 mark 1 at 0\n"
+                 "1 is task 0\n"
+                 "1 begin M at 0\n"
+                 "1 end M at 5 c1 5 stop\n"
+                 "0 mark 2 at 5\n"
+                 "2 is gaps 0\n"
+                 "2 begin - at 5\n"
+                 "2 end - at 5 c1 0 ring-full 7\n"
+                 "0 mark 1 at 12\n"
+                 "1 begin M at 12\n"
+                 "1 end M at 17 c1 5 stop\n"
+                 "0 mark 2 at 17\n");
 }
 
 /* What the last event enters was entered, though no step is of it. */
@@ -287,14 +287,14 @@ static void spans__entered_last__has_a_span_without_time(void **state)
         { EVENT_CALL, M + 0x10, F, SP, 1 },
     };
     (void)state;
-    check(rows, ARRAY_LEN(rows),
-          "0 is marks 0\n"
-          "0 mark 1 at 0\n"
-          "1 is task 0\n"
-          "1 begin M at 0\n"
-          "1 begin F at 1\n"
-          "1 end F at 1 c1 0 open\n"
-          "1 end M at 1 c1 1 open\n");
+    expect_spans(rows, ARRAY_LEN(rows),
+                 "0 is marks 0\n"
+                 "0 mark 1 at 0\n"
+                 "1 is task 0\n"
+                 "1 begin M at 0\n"
+                 "1 begin F at 1\n"
+                 "1 end F at 1 c1 0 open\n"
+                 "1 end M at 1 c1 1 open\n");
 }
 
 static void spans__clocks__each_is_what_it_says(void **state)

@@ -13,7 +13,7 @@ enum { CODE = 0x8c010000, M = CODE, F = CODE + 0x100, G = CODE + 0x200, SP = 0x8
 enum { FUNCTIONS = 3, STRETCHES = 400 };
 enum { PLACE = EVENT_HAS_PC | EVENT_HAS_C1, MOVE = PLACE | EVENT_HAS_TARGET | EVENT_HAS_SP };
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
     if (addr < CODE || addr >= CODE + 0x100 * FUNCTIONS)
@@ -37,14 +37,15 @@ struct program {
 static void program_begin(struct program *g)
 {
     *g = (struct program){ .c1 = 1000 };
-    const struct calltree_config cfg = { .resolve = resolve };
+    const struct calltree_config cfg = { .resolve = resolve_function };
     assert_int_equal(calltree_new(&cfg, &g->tree, NULL), 0);
     const struct event start = { .kind = EVENT_START, .flags = PLACE, .pc = M + 4, .c1 = g->c1 };
     calltree_feed(g->tree, &start, 1);
     g->count[0][0][0] = 1;
 }
 
-static void feed(struct program *g, enum event_kind kind, uint64_t pc, uint64_t target, double *to)
+static void feed_event(struct program *g, enum event_kind kind, uint64_t pc, uint64_t target,
+                       double *to)
 {
     unsigned cost = (unsigned)rand() % 200;
     g->c1 += cost;
@@ -58,25 +59,25 @@ static void feed(struct program *g, enum event_kind kind, uint64_t pc, uint64_t 
     calltree_feed(g->tree, &e, 1);
 }
 
-static void call(struct program *g, uint64_t function)
+static void call_function(struct program *g, uint64_t function)
 {
     double(*c1)[FUNCTIONS] = g->count[1];
     size_t f = (function - CODE) / 0x100;
-    feed(g, EVENT_CALL, M + 8, function, &c1[g->n][0]);
+    feed_event(g, EVENT_CALL, M + 8, function, &c1[g->n][0]);
     g->count[0][g->n][f]++;
-    feed(g, EVENT_RETURN, function + 16, M + 10, &c1[g->n][f]);
+    feed_event(g, EVENT_RETURN, function + 16, M + 10, &c1[g->n][f]);
 }
 
-static void lose(struct program *g)
+static void lose_events(struct program *g)
 {
     const struct event lost = { .kind = EVENT_LOST, .amount = 5, .cause = EVENT_CAUSE_RING_FULL };
     calltree_feed(g->tree, &lost, 1);
     stretches_end(&g->stretches, g->tree);
-    feed(g, EVENT_TIMESTAMP, M + 20, 0, &g->lost);
+    feed_event(g, EVENT_TIMESTAMP, M + 20, 0, &g->lost);
     g->n++;
 }
 
-static void forget(struct program *g)
+static void clear_counts(struct program *g)
 {
     const struct event clear = { .kind = EVENT_CLEAR };
     calltree_feed(g->tree, &clear, 1);
@@ -88,7 +89,7 @@ static void forget(struct program *g)
 static struct profile *program_end(struct program *g)
 {
     struct profile *p;
-    feed(g, EVENT_STOP, M + 30, 0, &g->count[1][g->n][0]);
+    feed_event(g, EVENT_STOP, M + 30, 0, &g->count[1][g->n][0]);
     g->n++;
     assert_int_equal(profile_build(g->tree, NULL, NULL, &p, NULL), 0);
     assert_int_equal(stretches_apply(&g->stretches, g->tree, p, NULL), 0);
@@ -98,7 +99,7 @@ static struct profile *program_end(struct program *g)
 }
 
 /* As the program was told of: neighbours are one. */
-static void join(struct program *g)
+static void join_stretches(struct program *g)
 {
     size_t n = 0;
     for (size_t k = 0; k < g->n; k++) {
@@ -147,7 +148,7 @@ static const struct profile_function *function_at(const struct profile *p, uint6
     return NULL;
 }
 
-static void check(const struct program *g, const struct profile *p)
+static void check_profile(const struct program *g, const struct profile *p)
 {
     assert_int_equal(p->info.stretches, g->n);
     for (size_t f = 0; f < FUNCTIONS; f++) {
@@ -171,15 +172,15 @@ static void stretches__random_programs__one_left_out_at_a_time(void **state)
         program_begin(g);
         for (int i = 0; i < 2 + run * 7; i++) {
             for (int k = rand() % 6; k >= 0; k--)
-                call(g, rand() % 3 ? F : G);
-            call(g, G); /* a stretch without a hit is none of hits */
-            lose(g);
+                call_function(g, rand() % 3 ? F : G);
+            call_function(g, G); /* a stretch without a hit is none of hits */
+            lose_events(g);
             if (i == 20 && run % 2)
-                forget(g);
+                clear_counts(g);
         }
-        call(g, F);
+        call_function(g, F);
         struct profile *p = program_end(g);
-        check(g, p);
+        check_profile(g, p);
         profile_free(p);
         test_free(g);
     }
@@ -196,17 +197,17 @@ static void stretches__more_than_there_is_room_for__are_joined(void **state)
         g->stretches.most = most;
         for (int i = 0; i < STRETCHES - 1; i++) {
             for (int k = rand() % 3; k >= 0; k--)
-                call(g, rand() % 3 ? F : G);
-            call(g, F);
-            lose(g);
+                call_function(g, rand() % 3 ? F : G);
+            call_function(g, F);
+            lose_events(g);
         }
-        call(g, G);
+        call_function(g, G);
         g->joined = (size_t)1 << g->stretches.shift;
         assert_true(g->joined > 1);
         struct profile *p = program_end(g);
-        join(g);
+        join_stretches(g);
         assert_int_equal(p->info.stretches_joined, g->joined);
-        check(g, p);
+        check_profile(g, p);
         profile_free(p);
         test_free(g);
     }
@@ -220,8 +221,8 @@ static void stretches__no_room_at_all__tell_nothing(void **state)
     program_begin(g);
     g->stretches.most = 100;
     for (int i = 0; i < STRETCHES - 1; i++) {
-        call(g, F);
-        lose(g);
+        call_function(g, F);
+        lose_events(g);
     }
     struct profile *p = program_end(g);
     assert_int_equal(p->info.stretches, 0);
@@ -234,7 +235,7 @@ static void stretches__nothing_lost__tell_nothing(void **state)
     (void)state;
     struct program *g = test_malloc(sizeof *g);
     program_begin(g);
-    call(g, F);
+    call_function(g, F);
     struct profile *p = program_end(g);
     assert_int_equal(p->info.stretches, 0);
     profile_free(p);

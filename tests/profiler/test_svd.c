@@ -41,7 +41,7 @@ static const char file[] =
     "</registers></peripheral>"
     "</peripherals></device>";
 
-static struct svd *opened(void)
+static struct svd *read_svd(void)
 {
     struct svd *s = NULL;
     struct err err = { 0 };
@@ -65,7 +65,7 @@ static void find__registers__have_their_address_and_what_is_above(void **state)
         { "A.C1.IN", "A.C1.IN", 0x1201, 8, true },    { "A2.C1.IN", "A2.C1.IN", 0x2201, 8, true },
         { "A2.PLAIN", "A2.PLAIN", 0x2002, 16, true }, { "E.OTHER", "E.OTHER", 0, 16, false },
     };
-    struct svd *s = opened();
+    struct svd *s = read_svd();
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct svd_register r;
@@ -99,7 +99,7 @@ static void find__fields__have_their_bits_and_what_they_do(void **state)
         { "A.C1.IN.F0", 0, 1, true, false, SVD_WRITE_ONE_ACTS },
         { "A2.C0.IN.f7", 7, 1, true, false, SVD_WRITE_ONE_ACTS },
     };
-    struct svd *s = opened();
+    struct svd *s = read_svd();
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct svd_register r;
@@ -132,7 +132,7 @@ static void find__what_is_not_there__is_refused_with_what_is_near(void **state)
         { "B.PLAIN", "has no peripheral B", "--svd" },
         { ".", "has no peripheral ", "" },
     };
-    struct svd *s = opened();
+    struct svd *s = read_svd();
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct svd_register r;

@@ -27,22 +27,22 @@ struct fed {
     uint64_t c1;
 };
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
     *out = (struct calltree_range){ addr & ~0xFFull, addr & ~0xFFull, (addr & ~0xFFull) + 0x100 };
     return addr >= BIRTH && addr < MAIN + 0x100;
 }
 
-static void feed(struct fed *f, struct event e)
+static void feed_event(struct fed *f, struct event e)
 {
     e.flags |= EVENT_HAS_PC | EVENT_HAS_SP | EVENT_HAS_C1 | (e.target ? EVENT_HAS_TARGET : 0);
     e.c1 = f->c1 += 10;
     calltree_feed(f->t, &e, 1);
 }
 
-static void tell(struct fed *f, uint32_t context, int64_t number, uint32_t low, uint32_t bytes,
-                 const char *name)
+static void report_task(struct fed *f, uint32_t context, int64_t number, uint32_t low,
+                        uint32_t bytes, const char *name)
 {
     struct event e = { .kind = EVENT_TASK,
                        .context = context,
@@ -65,21 +65,22 @@ static void tell(struct fed *f, uint32_t context, int64_t number, uint32_t low, 
     }
 }
 
-static void begin(struct fed *f)
+static void begin_tree(struct fed *f)
 {
     *f = (struct fed){ 0 };
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &f->t, NULL), 0);
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = resolve_function }, &f->t, NULL), 0);
 }
 
-static void end(struct fed *f)
+static void free_tree(struct fed *f)
 {
     calltree_free(f->t);
     task_names_fini(&f->names);
 }
 
 /* c1 and hits of the node at a path of addresses, the first of them a context. */
-static const struct calltree_node *node(const struct fed *f, uint32_t context, uint64_t a,
-                                        uint64_t b)
+static const struct calltree_node *node_at(const struct fed *f, uint32_t context, uint64_t a,
+                                           uint64_t b)
 {
     size_t n;
     const struct calltree_node *nodes = calltree_nodes(f->t, &n);
@@ -97,45 +98,48 @@ static const struct calltree_node *node(const struct fed *f, uint32_t context, u
 }
 
 /* Two threads that run the same functions. */
-static void two(struct fed *f)
+static void feed_two_threads(struct fed *f)
 {
-    begin(f);
-    tell(f, 1, 4, STACK_A, SIZE, "sound");
-    tell(f, 2, 5, STACK_B, SIZE, "a name that does not fit into a single part of thirty-two bytes");
-    feed(f, (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
-    feed(f, (struct event){ .kind = EVENT_CALL,
-                            .pc = BIRTH + 4,
-                            .target = WORK,
-                            .sp = STACK_A + SIZE - 8,
-                            .context = 1 });
-    feed(f, (struct event){ .kind = EVENT_CALL,
-                            .pc = BIRTH + 4,
-                            .target = WORK,
-                            .sp = STACK_B + SIZE - 8,
-                            .context = 2 });
-    feed(f, (struct event){ .kind = EVENT_CALL,
-                            .pc = WORK + 4,
-                            .target = MAIN,
-                            .sp = STACK_B + SIZE - 16,
-                            .context = 2 });
-    feed(f, (struct event){
-                .kind = EVENT_STOP, .pc = MAIN + 4, .context = 2, .sp = STACK_B + SIZE - 16 });
+    begin_tree(f);
+    report_task(f, 1, 4, STACK_A, SIZE, "sound");
+    report_task(f, 2, 5, STACK_B, SIZE,
+                "a name that does not fit into a single part of thirty-two bytes");
+    feed_event(
+        f, (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
+    feed_event(f, (struct event){ .kind = EVENT_CALL,
+                                  .pc = BIRTH + 4,
+                                  .target = WORK,
+                                  .sp = STACK_A + SIZE - 8,
+                                  .context = 1 });
+    feed_event(f, (struct event){ .kind = EVENT_CALL,
+                                  .pc = BIRTH + 4,
+                                  .target = WORK,
+                                  .sp = STACK_B + SIZE - 8,
+                                  .context = 2 });
+    feed_event(f, (struct event){ .kind = EVENT_CALL,
+                                  .pc = WORK + 4,
+                                  .target = MAIN,
+                                  .sp = STACK_B + SIZE - 16,
+                                  .context = 2 });
+    feed_event(f,
+               (struct event){
+                   .kind = EVENT_STOP, .pc = MAIN + 4, .context = 2, .sp = STACK_B + SIZE - 16 });
 }
 
 static void tasks__of_the_same_functions__are_two_roots(void **state)
 {
     (void)state;
     struct fed f;
-    two(&f);
-    assert_int_equal(node(&f, 1, BIRTH, 0)->c1, 10);
-    assert_int_equal(node(&f, 1, BIRTH, WORK)->hits, 1);
-    assert_int_equal(node(&f, 1, BIRTH, WORK)->c1, 0);
+    feed_two_threads(&f);
+    assert_int_equal(node_at(&f, 1, BIRTH, 0)->c1, 10);
+    assert_int_equal(node_at(&f, 1, BIRTH, WORK)->hits, 1);
+    assert_int_equal(node_at(&f, 1, BIRTH, WORK)->c1, 0);
     /* No event told of the switch: what ran since the last one is the second's. */
-    assert_int_equal(node(&f, 2, BIRTH, 0)->c1, 10);
-    assert_true(node(&f, 2, BIRTH, 0)->doubtful);
-    assert_true(node(&f, 1, BIRTH, WORK)->doubtful);
-    assert_int_equal(node(&f, 2, BIRTH, WORK)->c1, 10);
-    end(&f);
+    assert_int_equal(node_at(&f, 2, BIRTH, 0)->c1, 10);
+    assert_true(node_at(&f, 2, BIRTH, 0)->doubtful);
+    assert_true(node_at(&f, 1, BIRTH, WORK)->doubtful);
+    assert_int_equal(node_at(&f, 2, BIRTH, WORK)->c1, 10);
+    free_tree(&f);
 }
 
 /* main runs before anybody knows that there are threads. */
@@ -143,33 +147,35 @@ static void tasks__told_while_they_run__what_is_open_moves_below_them(void **sta
 {
     (void)state;
     struct fed f;
-    begin(&f);
-    feed(&f, (struct event){ .kind = EVENT_START, .pc = MAIN, .sp = STACK_M + SIZE_M });
-    feed(&f, (struct event){
-                 .kind = EVENT_CALL, .pc = MAIN + 4, .target = WORK, .sp = STACK_M + SIZE_M - 8 });
-    tell(&f, 3, 1, STACK_M, SIZE_M, "[kernel]");
-    feed(&f, (struct event){ .kind = EVENT_CALL,
-                             .pc = WORK + 4,
-                             .target = BIRTH,
-                             .sp = STACK_M + SIZE_M - 16,
-                             .context = 3 });
-    feed(&f, (struct event){ .kind = EVENT_RETURN,
-                             .pc = BIRTH + 4,
-                             .target = WORK + 8,
-                             .sp = STACK_M + SIZE_M - 16,
-                             .context = 3 });
-    feed(&f, (struct event){ .kind = EVENT_RETURN,
-                             .pc = WORK + 12,
-                             .target = MAIN + 8,
-                             .sp = STACK_M + SIZE_M - 8,
-                             .context = 3 });
-    feed(&f, (struct event){
-                 .kind = EVENT_STOP, .pc = MAIN + 12, .context = 3, .sp = STACK_M + SIZE_M - 8 });
-    assert_int_equal(node(&f, 3, MAIN, WORK)->hits, 0);
-    assert_int_equal(node(&f, 3, MAIN, WORK)->c1, 10);
-    assert_int_equal(node(&f, 3, MAIN, 0)->c1, 10);
+    begin_tree(&f);
+    feed_event(&f, (struct event){ .kind = EVENT_START, .pc = MAIN, .sp = STACK_M + SIZE_M });
+    feed_event(
+        &f, (struct event){
+                .kind = EVENT_CALL, .pc = MAIN + 4, .target = WORK, .sp = STACK_M + SIZE_M - 8 });
+    report_task(&f, 3, 1, STACK_M, SIZE_M, "[kernel]");
+    feed_event(&f, (struct event){ .kind = EVENT_CALL,
+                                   .pc = WORK + 4,
+                                   .target = BIRTH,
+                                   .sp = STACK_M + SIZE_M - 16,
+                                   .context = 3 });
+    feed_event(&f, (struct event){ .kind = EVENT_RETURN,
+                                   .pc = BIRTH + 4,
+                                   .target = WORK + 8,
+                                   .sp = STACK_M + SIZE_M - 16,
+                                   .context = 3 });
+    feed_event(&f, (struct event){ .kind = EVENT_RETURN,
+                                   .pc = WORK + 12,
+                                   .target = MAIN + 8,
+                                   .sp = STACK_M + SIZE_M - 8,
+                                   .context = 3 });
+    feed_event(&f,
+               (struct event){
+                   .kind = EVENT_STOP, .pc = MAIN + 12, .context = 3, .sp = STACK_M + SIZE_M - 8 });
+    assert_int_equal(node_at(&f, 3, MAIN, WORK)->hits, 0);
+    assert_int_equal(node_at(&f, 3, MAIN, WORK)->c1, 10);
+    assert_int_equal(node_at(&f, 3, MAIN, 0)->c1, 10);
     assert_int_equal(calltree_stats(f.t)->orphan_returns, 0);
-    end(&f);
+    free_tree(&f);
 }
 
 /* The second has the first one's stack: nothing of the first is taken for the second's. */
@@ -177,27 +183,27 @@ static void tasks__on_the_stack_of_one_that_is_gone__begin_anew(void **state)
 {
     (void)state;
     struct fed f;
-    begin(&f);
-    tell(&f, 1, 4, STACK_A, SIZE, "first");
-    feed(&f,
-         (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
-    feed(&f, (struct event){ .kind = EVENT_CALL,
-                             .pc = BIRTH + 4,
-                             .target = WORK,
-                             .sp = STACK_A + SIZE - 8,
-                             .context = 1 });
-    tell(&f, 2, 5, STACK_A, SIZE, "second");
-    feed(&f, (struct event){ .kind = EVENT_CALL,
-                             .pc = BIRTH + 4,
-                             .target = MAIN,
-                             .sp = STACK_A + SIZE - 8,
-                             .context = 2 });
-    feed(&f,
-         (struct event){ .kind = EVENT_STOP, .pc = MAIN, .context = 2, .sp = STACK_A + SIZE - 8 });
-    assert_int_equal(node(&f, 2, BIRTH, MAIN)->hits, 1);
-    assert_null(node(&f, 1, BIRTH, MAIN));
-    assert_null(node(&f, 2, BIRTH, WORK));
-    end(&f);
+    begin_tree(&f);
+    report_task(&f, 1, 4, STACK_A, SIZE, "first");
+    feed_event(
+        &f, (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
+    feed_event(&f, (struct event){ .kind = EVENT_CALL,
+                                   .pc = BIRTH + 4,
+                                   .target = WORK,
+                                   .sp = STACK_A + SIZE - 8,
+                                   .context = 1 });
+    report_task(&f, 2, 5, STACK_A, SIZE, "second");
+    feed_event(&f, (struct event){ .kind = EVENT_CALL,
+                                   .pc = BIRTH + 4,
+                                   .target = MAIN,
+                                   .sp = STACK_A + SIZE - 8,
+                                   .context = 2 });
+    feed_event(&f, (struct event){
+                       .kind = EVENT_STOP, .pc = MAIN, .context = 2, .sp = STACK_A + SIZE - 8 });
+    assert_int_equal(node_at(&f, 2, BIRTH, MAIN)->hits, 1);
+    assert_null(node_at(&f, 1, BIRTH, MAIN));
+    assert_null(node_at(&f, 2, BIRTH, WORK));
+    free_tree(&f);
 }
 
 /* A thread that nobody has told of runs on a stack of its own: it is not the one's that ran before.
@@ -207,20 +213,21 @@ static void tasks__stack_of_nobody__has_no_tasks_root(void **state)
     (void)state;
     struct fed f;
     size_t n;
-    begin(&f);
-    tell(&f, 1, 4, STACK_A, SIZE, "first");
-    feed(&f,
-         (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
-    feed(&f,
-         (struct event){
-             .kind = EVENT_CALL, .pc = MAIN + 4, .target = WORK, .sp = 0x8c300000, .context = 0 });
-    feed(&f, (struct event){ .kind = EVENT_STOP, .pc = WORK, .sp = 0x8c300000 });
+    begin_tree(&f);
+    report_task(&f, 1, 4, STACK_A, SIZE, "first");
+    feed_event(
+        &f, (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
+    feed_event(
+        &f,
+        (struct event){
+            .kind = EVENT_CALL, .pc = MAIN + 4, .target = WORK, .sp = 0x8c300000, .context = 0 });
+    feed_event(&f, (struct event){ .kind = EVENT_STOP, .pc = WORK, .sp = 0x8c300000 });
     const struct calltree_node *nodes = calltree_nodes(f.t, &n);
     for (size_t i = 0; i < n; i++)
         if (nodes[i].addr == MAIN)
             assert_int_equal(nodes[i].parent, CALLTREE_NONE);
-    assert_null(node(&f, 1, BIRTH, MAIN));
-    end(&f);
+    assert_null(node_at(&f, 1, BIRTH, MAIN));
+    free_tree(&f);
 }
 
 static void tasks__in_reports__have_names_and_sums(void **state)
@@ -229,7 +236,7 @@ static void tasks__in_reports__have_names_and_sums(void **state)
     struct fed f;
     struct profile *p;
     struct memory_sink m = { 0 };
-    two(&f);
+    feed_two_threads(&f);
     assert_int_equal(
         profile_build(f.t, NULL,
                       &(struct profile_info){ .counter = { { 0x23, "elapsed-time", "cycles" } } },
@@ -260,7 +267,7 @@ static void tasks__in_reports__have_names_and_sums(void **state)
     json_decref(all);
     sink_free(&m);
     profile_free(p);
-    end(&f);
+    free_tree(&f);
 }
 
 /* What a program, or a recording, calls its threads may be meant for a terminal. */
@@ -270,10 +277,10 @@ static void tasks__names_that_speak_to_a_terminal__do_not(void **state)
     struct fed f;
     struct profile *p;
     struct memory_sink m = { 0 };
-    two(&f);
-    tell(&f, 1, 4, STACK_A, SIZE,
-         "a\033]0;b\007\xc2\x9b"
-         "31mc");
+    feed_two_threads(&f);
+    report_task(&f, 1, 4, STACK_A, SIZE,
+                "a\033]0;b\007\xc2\x9b"
+                "31mc");
     assert_int_equal(
         profile_build(f.t, NULL,
                       &(struct profile_info){ .counter = { { 0x23, "elapsed-time", "cycles" } } },
@@ -287,7 +294,7 @@ static void tasks__names_that_speak_to_a_terminal__do_not(void **state)
     assert_null(strstr(sink_text(&m), "\xc2\x9b"));
     sink_free(&m);
     profile_free(p);
-    end(&f);
+    free_tree(&f);
 }
 
 /* A recording may say anything. */

@@ -11,7 +11,7 @@
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 
-static struct event place(uint64_t pc, enum coverage_kind kind, enum coverage_cause cause)
+static struct event untraced_place(uint64_t pc, enum coverage_kind kind, enum coverage_cause cause)
 {
     return (struct event){ .kind = EVENT_UNTRACED,
                            .flags = EVENT_HAS_PC,
@@ -31,12 +31,12 @@ static struct profile *sample_with_places(void)
         if (!strcmp(p->functions[i].qualified, "list.c:walk"))
             walk = p->functions[i].low;
     /* of an earlier arming */
-    const struct event e[] = { place(0x1234, COVERAGE_CALL, COVERAGE_ROM),
+    const struct event e[] = { untraced_place(0x1234, COVERAGE_CALL, COVERAGE_ROM),
                                { .kind = EVENT_UNTRACED },
-                               place(walk + 4, COVERAGE_RETURN, COVERAGE_BLOCKED),
-                               place(0xF0000000, COVERAGE_CALL, COVERAGE_BLOCKED),
-                               place(walk + 2, COVERAGE_CALL, COVERAGE_BLOCKED) };
-    struct event code = place(0xF0000010, COVERAGE_CODE, COVERAGE_UNREACHED);
+                               untraced_place(walk + 4, COVERAGE_RETURN, COVERAGE_BLOCKED),
+                               untraced_place(0xF0000000, COVERAGE_CALL, COVERAGE_BLOCKED),
+                               untraced_place(walk + 2, COVERAGE_CALL, COVERAGE_BLOCKED) };
+    struct event code = untraced_place(0xF0000010, COVERAGE_CODE, COVERAGE_UNREACHED);
     code.amount = 64;
     for (size_t i = 0; i < ARRAY_LEN(e); i++)
         assert_int_equal(untraced_add(&u, &e[i]), 0);
@@ -88,7 +88,7 @@ static void untraced__json__one_row_a_place(void **state)
     profile_free(p);
 }
 
-static struct event traced(uint8_t kind, uint8_t cause, uint64_t amount, uint64_t c1)
+static struct event traced_event(uint8_t kind, uint8_t cause, uint64_t amount, uint64_t c1)
 {
     return (struct event){ .kind = kind,
                            .cause = cause,
@@ -112,17 +112,17 @@ static void expect_loss(const struct profile_coverage *row, enum coverage_kind k
 
 static void coverage__losses_and_places__are_rows_by_cause_that_add_up(void **state)
 {
-    struct event e[] = { traced(EVENT_START, 0, 0, 0),
-                         traced(EVENT_CALL, 0, 0, 100),
-                         traced(EVENT_LOST, EVENT_CAUSE_LINK, 0, 110),
-                         traced(EVENT_CALL, 0, 0, 150),
-                         traced(EVENT_LOST, EVENT_CAUSE_RING_FULL, 7, 160),
-                         traced(EVENT_CALL, 0, 0, 165),
-                         traced(EVENT_LOST, EVENT_CAUSE_RING_FULL, 5, 170),
-                         traced(EVENT_CALL, 0, 0, 200),
-                         traced(EVENT_LOST, 250, 3, 210), /* of a later version */
-                         traced(EVENT_CALL, 0, 0, 300),
-                         traced(EVENT_STOP, 0, 0, 310) };
+    struct event e[] = { traced_event(EVENT_START, 0, 0, 0),
+                         traced_event(EVENT_CALL, 0, 0, 100),
+                         traced_event(EVENT_LOST, EVENT_CAUSE_LINK, 0, 110),
+                         traced_event(EVENT_CALL, 0, 0, 150),
+                         traced_event(EVENT_LOST, EVENT_CAUSE_RING_FULL, 7, 160),
+                         traced_event(EVENT_CALL, 0, 0, 165),
+                         traced_event(EVENT_LOST, EVENT_CAUSE_RING_FULL, 5, 170),
+                         traced_event(EVENT_CALL, 0, 0, 200),
+                         traced_event(EVENT_LOST, 250, 3, 210), /* of a later version */
+                         traced_event(EVENT_CALL, 0, 0, 300),
+                         traced_event(EVENT_STOP, 0, 0, 310) };
     struct calltree *t;
     struct profile *p;
     struct untraced u = { 0 };
@@ -132,7 +132,7 @@ static void coverage__losses_and_places__are_rows_by_cause_that_add_up(void **st
     assert_int_equal(calltree_new(NULL, &t, NULL), 0);
     calltree_feed(t, e, ARRAY_LEN(e));
     assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
-    struct event at = place(0x2004, COVERAGE_CALL, COVERAGE_ROM);
+    struct event at = untraced_place(0x2004, COVERAGE_CALL, COVERAGE_ROM);
     assert_int_equal(untraced_add(&u, &at), 0);
     assert_int_equal(profile_take_untraced(p, &u, NULL, NULL), 0);
     const struct profile_coverage *row = profile_coverage(p, &n);

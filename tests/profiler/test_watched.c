@@ -12,12 +12,12 @@
 enum { CODE = 0x0c010000, M = CODE, F = CODE + 0x100, G = CODE + 0x200, SP = 0x0cff0000 };
 enum { ALIAS = 0x20000000 };
 
-static uint64_t canonical(uint64_t addr) { return addr & ~(uint64_t)ALIAS; }
+static uint64_t without_alias(uint64_t addr) { return addr & ~(uint64_t)ALIAS; }
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
-    out->id = canonical(addr) & ~0xFFull;
+    out->id = without_alias(addr) & ~0xFFull;
     out->low = addr & ~0xFFull;
     out->high = out->low + 0x100;
     return true;
@@ -35,15 +35,16 @@ struct fixture {
     uint64_t c1, c2;
 };
 
-static void begin(struct fixture *f)
+static void begin_watch(struct fixture *f)
 {
     *f = (struct fixture){ .c1 = 0 };
     assert_int_equal(watched_new(&f->w, NULL), 0);
-    const struct calltree_config cfg = { .resolve = resolve, .watch = watched_watch(f->w) };
+    const struct calltree_config cfg = { .resolve = resolve_function,
+                                         .watch = watched_watch(f->w) };
     assert_int_equal(calltree_new(&cfg, &f->t, NULL), 0);
 }
 
-static void feed(struct fixture *f, const struct row *row, size_t n)
+static void feed_rows(struct fixture *f, const struct row *row, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct event e = { .kind = (uint8_t)row[i].kind,
@@ -58,17 +59,17 @@ static void feed(struct fixture *f, const struct row *row, size_t n)
     }
 }
 
-static struct profile *look(const struct fixture *f)
+static struct profile *build_profile(const struct fixture *f)
 {
     struct profile *p;
     assert_int_equal(
         profile_build(f->t, NULL, &(struct profile_info){ .target = "sh7750" }, &p, NULL), 0);
     assert_null(p->watched);
-    assert_int_equal(watched_take(f->w, f->t, NULL, canonical, p, NULL), 0);
+    assert_int_equal(watched_take(f->w, f->t, NULL, without_alias, p, NULL), 0);
     return p;
 }
 
-static void end(struct fixture *f)
+static void end_watch(struct fixture *f)
 {
     calltree_free(f->t);
     watched_free(f->w);
@@ -123,10 +124,10 @@ static void take__in_a_call__counts_what_it_took_so_far(void **state)
 {
     struct fixture f;
     (void)state;
-    begin(&f);
-    feed(&f, calls, ARRAY_LEN(calls));
+    begin_watch(&f);
+    feed_rows(&f, calls, ARRAY_LEN(calls));
     for (int again = 0; again < 2; again++) { /* to look changes nothing */
-        struct profile *p = look(&f);
+        struct profile *p = build_profile(&f);
         assert_int_equal(p->watched->nlive, 3);
         assert_int_equal(p->watched->live[0].low, F); /* the longest in all comes first */
         check_live(p, F, 1, 1, 14, 10);
@@ -137,14 +138,14 @@ static void take__in_a_call__counts_what_it_took_so_far(void **state)
         check_site(&p->watched->site[1], F + 0x10, 2, 4 + 64, 1 + 1);
         profile_free(p);
     }
-    feed(&f, returns, ARRAY_LEN(returns));
-    struct profile *p = look(&f);
+    feed_rows(&f, returns, ARRAY_LEN(returns));
+    struct profile *p = build_profile(&f);
     check_live(p, F, 2, 0, 14 + 480, 10 + 288);
     check_live(p, G, 2, 0, 4 + 192, 4 + 192);
     check_site(&p->watched->site[0], M + 0x10, 2, 14 + 480, 3 + 4);
     check_site(&p->watched->site[1], F + 0x10, 2, 4 + 192, 1 + 2);
     profile_free(p);
-    end(&f);
+    end_watch(&f);
 }
 
 static void take__stretches__are_of_one_function_and_in_order(void **state)
@@ -160,10 +161,10 @@ static void take__stretches__are_of_one_function_and_in_order(void **state)
     };
     struct fixture f;
     (void)state;
-    begin(&f);
-    feed(&f, calls, ARRAY_LEN(calls));
-    feed(&f, returns, ARRAY_LEN(returns));
-    struct profile *p = look(&f);
+    begin_watch(&f);
+    feed_rows(&f, calls, ARRAY_LEN(calls));
+    feed_rows(&f, returns, ARRAY_LEN(returns));
+    struct profile *p = build_profile(&f);
     assert_int_equal(p->watched->nstretches, ARRAY_LEN(expect));
     for (size_t i = 0; i < ARRAY_LEN(expect); i++) {
         const struct profile_stretch *is = &p->watched->stretch[i];
@@ -176,7 +177,7 @@ static void take__stretches__are_of_one_function_and_in_order(void **state)
         assert_false(is->doubtful);
     }
     profile_free(p);
-    end(&f);
+    end_watch(&f);
 }
 
 /* What was open then is cut, and its call was before. */
@@ -185,11 +186,11 @@ static void take__after_a_clear__knows_what_came_since(void **state)
     static const struct row clear[] = { { EVENT_CLEAR, 0, 0, 0, 0 } };
     struct fixture f;
     (void)state;
-    begin(&f);
-    feed(&f, calls, ARRAY_LEN(calls));
-    feed(&f, clear, 1);
-    feed(&f, returns, ARRAY_LEN(returns));
-    struct profile *p = look(&f);
+    begin_watch(&f);
+    feed_rows(&f, calls, ARRAY_LEN(calls));
+    feed_rows(&f, clear, 1);
+    feed_rows(&f, returns, ARRAY_LEN(returns));
+    struct profile *p = build_profile(&f);
     check_live(p, F, 0, 1, 0, 0);
     check_live(p, G, 0, 1, 0, 0);
     check_live(p, M, 0, 1, 0, 0);
@@ -197,7 +198,7 @@ static void take__after_a_clear__knows_what_came_since(void **state)
     assert_int_equal(p->watched->nstretches, 2);
     assert_int_equal(p->watched->dropped, 0);
     profile_free(p);
-    end(&f);
+    end_watch(&f);
 }
 
 int main(void)

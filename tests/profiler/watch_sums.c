@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((format(printf, 2, 3))) static void wrong(struct watch_sums *w, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void report_wrong(struct watch_sums *w,
+                                                               const char *fmt, ...)
 {
     va_list ap;
     if (*w->wrong)
@@ -29,7 +30,7 @@ static void grow_nodes(struct watch_sums *w, size_t node)
     w->nnodes = n;
 }
 
-static void add(struct watch_sum *s, uint64_t c1, uint64_t c2, uint64_t steps)
+static void add_costs(struct watch_sum *s, uint64_t c1, uint64_t c2, uint64_t steps)
 {
     s->c1 += c1;
     s->c2 += c2;
@@ -48,12 +49,13 @@ static void on_step(void *ctx, const struct calltree_step *s)
 {
     struct watch_sums *w = ctx;
     grow_nodes(w, s->node);
-    add(&w->total, s->c1, s->c2, 1);
-    add(&w->step[s->node], s->c1, s->c2, 1);
+    add_costs(&w->total, s->c1, s->c2, 1);
+    add_costs(&w->step[s->node], s->c1, s->c2, 1);
     if (!s->activation)
-        add(&w->run[s->node], s->c1, s->c2, 0);
+        add_costs(&w->run[s->node], s->c1, s->c2, 0);
     else if (!find_open(w, s->activation))
-        wrong(w, "a step of activation %llu, which is not open", (unsigned long long)s->activation);
+        report_wrong(w, "a step of activation %llu, which is not open",
+                     (unsigned long long)s->activation);
     w->cycles += s->cycles;
     w->handler_steps += (s->flags & CALLTREE_STEP_HANDLER) != 0;
     w->gap_steps += (s->flags & CALLTREE_STEP_GAP) != 0;
@@ -71,10 +73,10 @@ static void on_enter(void *ctx, const struct calltree_activation *a)
     }
     w->open[w->nopen++] = (struct watch_open){ a->number, a->caller };
     if (a->number != ++w->entered)
-        wrong(w, "activation %llu is the %lluth", (unsigned long long)a->number,
-              (unsigned long long)w->entered);
+        report_wrong(w, "activation %llu is the %lluth", (unsigned long long)a->number,
+                     (unsigned long long)w->entered);
     if (a->caller && !find_open(w, a->caller))
-        wrong(w, "the caller of activation %llu is not open", (unsigned long long)a->number);
+        report_wrong(w, "the caller of activation %llu is not open", (unsigned long long)a->number);
 }
 
 static void on_leave(void *ctx, const struct calltree_activation *a)
@@ -82,25 +84,26 @@ static void on_leave(void *ctx, const struct calltree_activation *a)
     struct watch_sums *w = ctx;
     struct watch_open *o = find_open(w, a->number);
     if (!o) {
-        wrong(w, "activation %llu is left and is not open", (unsigned long long)a->number);
+        report_wrong(w, "activation %llu is left and is not open", (unsigned long long)a->number);
         return;
     }
     *o = w->open[--w->nopen];
     for (size_t i = 0; i < w->nopen; i++)
         if (w->open[i].caller == a->number && a->left == CALLTREE_LEFT_RETURN)
-            wrong(w, "activation %llu returns before one that it called",
-                  (unsigned long long)a->number);
+            report_wrong(w, "activation %llu returns before one that it called",
+                         (unsigned long long)a->number);
     grow_nodes(w, a->node);
-    add(&w->run[a->node], a->c1, a->c2, 0);
+    add_costs(&w->run[a->node], a->c1, a->c2, 0);
     w->left++;
     w->whole += calltree_activation_whole(a);
     if (a->c1_children < a->c1 || a->c2_children < a->c2)
-        wrong(w, "activation %llu has less with what it called than without",
-              (unsigned long long)a->number);
+        report_wrong(w, "activation %llu has less with what it called than without",
+                     (unsigned long long)a->number);
     const uint32_t c1 = EVENT_HAS_C1;
     if (calltree_activation_whole(a) && a->in.flags & a->out.flags & c1 &&
         a->out.c1 - a->in.c1 < a->c1_children)
-        wrong(w, "activation %llu took more than its counters say", (unsigned long long)a->number);
+        report_wrong(w, "activation %llu took more than its counters say",
+                     (unsigned long long)a->number);
 }
 
 static void on_clear(void *ctx)
@@ -126,7 +129,7 @@ void watch_sums_fini(struct watch_sums *w)
     *w = (struct watch_sums){ 0 };
 }
 
-static bool same(const struct watch_sum *a, const struct watch_sum *b, bool steps)
+static bool same_sums(const struct watch_sum *a, const struct watch_sum *b, bool steps)
 {
     return a->c1 == b->c1 && a->c2 == b->c2 && (!steps || a->steps == b->steps);
 }
@@ -140,8 +143,8 @@ static void fold_blocks(struct watch_sums *w, const struct calltree_node *nodes,
     for (size_t i = 0; i < n; i++) {
         if (!nodes[i].block)
             continue;
-        add(&is[nodes[i].parent], is[i].c1, is[i].c2, 0);
-        add(&w->run[nodes[i].parent], w->run[i].c1, w->run[i].c2, 0);
+        add_costs(&is[nodes[i].parent], is[i].c1, is[i].c2, 0);
+        add_costs(&w->run[nodes[i].parent], w->run[i].c1, w->run[i].c2, 0);
         is[i] = w->run[i] = (struct watch_sum){ 0 };
     }
 }
@@ -153,11 +156,11 @@ static void check_activations(struct watch_sums *w, const struct calltree_node *
         abort();
     fold_blocks(w, nodes, n, is);
     for (size_t i = 0; i < n; i++)
-        if (!same(&w->run[i], &is[i], false))
-            wrong(w, "node %zu (%llx): activations have %llu %llu, the tree has %llu %llu", i,
-                  (unsigned long long)nodes[i].addr, (unsigned long long)w->run[i].c1,
-                  (unsigned long long)w->run[i].c2, (unsigned long long)is[i].c1,
-                  (unsigned long long)is[i].c2);
+        if (!same_sums(&w->run[i], &is[i], false))
+            report_wrong(w, "node %zu (%llx): activations have %llu %llu, the tree has %llu %llu",
+                         i, (unsigned long long)nodes[i].addr, (unsigned long long)w->run[i].c1,
+                         (unsigned long long)w->run[i].c2, (unsigned long long)is[i].c1,
+                         (unsigned long long)is[i].c2);
     free(is);
 }
 
@@ -172,8 +175,8 @@ const char *watch_sums_check(struct watch_sums *w, struct calltree *t, bool move
     for (size_t i = 0; i < n; i++) {
         const struct watch_sum is = { nodes[i].c1, nodes[i].c2, nodes[i].steps };
         steps += is.steps;
-        if (!same(&w->step[i], &is, true))
-            wrong(
+        if (!same_sums(&w->step[i], &is, true))
+            report_wrong(
                 w, "node %zu (%llx): steps have %llu %llu in %llu, the tree has %llu %llu in %llu",
                 i, (unsigned long long)nodes[i].addr, (unsigned long long)w->step[i].c1,
                 (unsigned long long)w->step[i].c2, (unsigned long long)w->step[i].steps,
@@ -182,12 +185,12 @@ const char *watch_sums_check(struct watch_sums *w, struct calltree *t, bool move
     if (!moved)
         check_activations(w, nodes, n);
     const struct watch_sum all = { s->total_c1, s->total_c2, steps };
-    if (!same(&w->total, &all, true))
-        wrong(w, "steps have %llu %llu, the tree has %llu %llu", (unsigned long long)w->total.c1,
-              (unsigned long long)w->total.c2, (unsigned long long)all.c1,
-              (unsigned long long)all.c2);
+    if (!same_sums(&w->total, &all, true))
+        report_wrong(w, "steps have %llu %llu, the tree has %llu %llu",
+                     (unsigned long long)w->total.c1, (unsigned long long)w->total.c2,
+                     (unsigned long long)all.c1, (unsigned long long)all.c2);
     if (w->nopen || w->entered != w->left)
-        wrong(w, "%llu activations began and %llu ended", (unsigned long long)w->entered,
-              (unsigned long long)w->left);
+        report_wrong(w, "%llu activations began and %llu ended", (unsigned long long)w->entered,
+                     (unsigned long long)w->left);
     return *w->wrong ? w->wrong : NULL;
 }
