@@ -13,7 +13,7 @@ struct input {
     uint64_t more; /* behind its end the last bytes go on as numbers of their own */
 };
 
-static uint32_t pick(void *ctx, uint32_t n)
+static uint32_t pick_below(void *ctx, uint32_t n)
 {
     struct input *in = ctx;
     uint32_t v;
@@ -34,8 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct input in = { data, n, 1 };
-    uint32_t kind = pick(&in, 64), steps = 1 + pick(&in, MOST_STEPS);
-    struct rig *r = rig_new(&(struct rig_config){ .pick = pick,
+    uint32_t kind = pick_below(&in, 64), steps = 1 + pick_below(&in, MOST_STEPS);
+    struct rig *r = rig_new(&(struct rig_config){ .pick = pick_below,
                                                   .ctx = &in,
                                                   .functions = kind & 1 ? 300 : 6,
                                                   .depth = kind & 2 ? 40 : 6,
@@ -45,8 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                                                   .nodes = kind & 16 ? 256 : 65536,
                                                   .most_paths = kind & 32 ? 20 : 0 });
     for (uint32_t k = 0; k < steps; k++) {
-        rig_run(r, pick(&in, 60));
-        if (pick(&in, 2))
+        rig_run(r, pick_below(&in, 60));
+        if (pick_below(&in, 2))
             rig_bustle(r);
         rig_fold(r);
         rig_read(r);

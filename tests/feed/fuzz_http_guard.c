@@ -21,13 +21,13 @@ static const struct guard_rules rules[] = {
 };
 enum { UNIX_SOCKET = 1 << 6 };
 
-static void must(bool what)
+static void must_hold(bool what)
 {
     if (!what)
         abort();
 }
 
-static struct guard_text cut(const char **at, const char *end, char mark)
+static struct guard_text cut_text(const char **at, const char *end, char mark)
 {
     struct guard_text t = { *at, (size_t)(end - *at) };
     const char *m = memchr(*at, mark, t.n);
@@ -78,23 +78,25 @@ static void check_passed(const struct guard_request *r, const struct guard_rules
 {
     unsigned n;
     char *host = value_of(r, "host", &n);
-    must(n == 1 && good_host(host, r, u));
+    must_hold(n == 1 && good_host(host, r, u));
     char *origin = value_of(r, "origin", &n);
-    must(n == 0 || (n == 1 && !strncmp(origin, "http", 4) && strstr(origin, "://") &&
-                    good_host(strstr(origin, "://") + 3, r, u)));
+    must_hold(n == 0 || (n == 1 && !strncmp(origin, "http", 4) && strstr(origin, "://") &&
+                         good_host(strstr(origin, "://") + 3, r, u)));
     bool get = r->method.n != 4 || memcmp(r->method.at, "POST", 4);
     char *site = value_of(r, "sec-fetch-site", &n);
-    must(n == 0 || (n == 1 && (!strcmp(site, "same-origin") || (get && !strcmp(site, "none")))));
+    must_hold(n == 0 ||
+              (n == 1 && (!strcmp(site, "same-origin") || (get && !strcmp(site, "none")))));
     char *type = value_of(r, "content-type", &n);
-    must(get || (n == 1 && !strncasecmp(type, "application/json", 16)));
+    must_hold(get || (n == 1 && !strncasecmp(type, "application/json", 16)));
     char *own = value_of(r, "x-probeprof", &n);
-    must(get || (n == 1 && !strcmp(own, "1")));
+    must_hold(get || (n == 1 && !strcmp(own, "1")));
     char *auth = value_of(r, "authorization", &n), *jar = value_of(r, "cookie", &n);
     bool page = r->target.n == 1 || !strncmp(r->target.at, "/?", MIN(r->target.n, 2u)) ||
                 !strncmp(r->target.at, "/assets/", MIN(r->target.n, 8u)) ||
                 (r->target.n >= 12 && !memcmp(r->target.at, "/api/1/login", 12));
-    must(!u->token || page || (auth && strstr(auth, TOKEN)) || (jar && strstr(jar, TOKEN)));
-    must(memmem(r->target.at, r->target.n, "\0", 1) == NULL && r->target.n <= GUARD_MAX_TARGET);
+    must_hold(!u->token || page || (auth && strstr(auth, TOKEN)) || (jar && strstr(jar, TOKEN)));
+    must_hold(memmem(r->target.at, r->target.n, "\0", 1) == NULL &&
+              r->target.n <= GUARD_MAX_TARGET);
     free(host);
     free(origin);
     free(site);
@@ -114,22 +116,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *at = copy + 1, *end = copy + size;
     const struct guard_rules *u = &rules[(unsigned)(copy[0] & 3) % ARRAY_LEN(rules)];
     struct guard_request r = { .headers = h, .unix_socket = copy[0] & UNIX_SOCKET };
-    r.method = cut(&at, end, ' ');
-    r.target = cut(&at, end, '\n');
+    r.method = cut_text(&at, end, ' ');
+    r.target = cut_text(&at, end, '\n');
     while (at < end && r.nheaders < ARRAY_LEN(h)) {
-        struct guard_text line = cut(&at, end, '\n');
+        struct guard_text line = cut_text(&at, end, '\n');
         const char *a = line.at;
-        h[r.nheaders].name = cut(&a, line.at + line.n, ':');
+        h[r.nheaders].name = cut_text(&a, line.at + line.n, ':');
         h[r.nheaders++].value = (struct guard_text){ a, (size_t)(line.at + line.n - a) };
     }
     struct guard_verdict v = guard_judge(&r, u);
-    must((v.cause == GUARD_PASSES) == (v.status == 200));
+    must_hold((v.cause == GUARD_PASSES) == (v.status == 200));
     if (v.cause == GUARD_PASSES)
         check_passed(&r, u);
     else
-        must(v.status >= 400 && v.status < 432 && v.code && *v.what && *v.hint && !v.body_bytes);
-    must((v.status == 405) == (v.allow != NULL));
-    must(v.body_bytes <= GUARD_MAX_BODY);
+        must_hold(v.status >= 400 && v.status < 432 && v.code && *v.what && *v.hint &&
+                  !v.body_bytes);
+    must_hold((v.status == 405) == (v.allow != NULL));
+    must_hold(v.body_bytes <= GUARD_MAX_BODY);
     free(copy);
     return 0;
 }

@@ -10,7 +10,7 @@ struct bytes {
     size_t n, cap;
 };
 
-static void take(void *ctx, const char *s, size_t n)
+static void append_bytes(void *ctx, const char *s, size_t n)
 {
     struct bytes *b = ctx;
     if (b->n + n > b->cap) {
@@ -114,7 +114,7 @@ void check_state(struct rig *r)
 void check_mark(struct rig *r, const char *name, bool is)
 {
     struct bytes b = { 0 };
-    struct text_sink out = { take, &b };
+    struct text_sink out = { append_bytes, &b };
     struct feed_view v = view_of(r);
     int ret = feed_write_mark(r->feed, &v, name, &out, NULL);
     REQUIRE(ret == (is ? 0 : -ERR_NOT_FOUND));
@@ -142,15 +142,15 @@ void check_mark(struct rig *r, const char *name, bool is)
 /* ---- readers ---- */
 
 /* What a service does for who comes with a position, or without one. */
-static void greet(struct rig *r, struct rig_reader *x, struct bytes *b)
+static void greet_reader(struct rig *r, struct rig_reader *x, struct bytes *b)
 {
-    struct text_sink out = { take, b };
+    struct text_sink out = { append_bytes, b };
     struct feed_view v = view_of(r);
     char text[FEED_POSITION_TEXT];
     uint64_t epoch = 0, seq = 0;
     const struct feed_hello h = { .view = v, .interval_ms = 100 };
     feed_write_hello(r->feed, &h, &out);
-    take(b, "\n", 1);
+    append_bytes(b, "\n", 1);
     if (follow_position(x->w, text))
         REQUIRE(feed_position_parse(text, &epoch, &seq));
     int ret = -ERR_NOT_FOUND;
@@ -166,13 +166,13 @@ static void greet(struct rig *r, struct rig_reader *x, struct bytes *b)
 
 static void next_frame(struct rig *r, struct rig_reader *x, struct bytes *b)
 {
-    struct text_sink out = { take, b };
+    struct text_sink out = { append_bytes, b };
     struct feed_view v = view_of(r);
     char text[FEED_POSITION_TEXT];
     uint64_t epoch = 0, seq = 0;
     bool has = follow_position(x->w, text) && feed_position_parse(text, &epoch, &seq);
     if (!x->connected || !has || epoch != feed_epoch(r->feed)) {
-        greet(r, x, b);
+        greet_reader(r, x, b);
         return;
     }
     int ret = feed_write_delta(r->feed, &v, seq, 1, &out);
@@ -183,7 +183,7 @@ static void next_frame(struct rig *r, struct rig_reader *x, struct bytes *b)
     REQUIRE(ret == 0);
 }
 
-static void follow(struct rig_reader *x, const char *bytes, size_t n)
+static void follow_all(struct rig_reader *x, const char *bytes, size_t n)
 {
     struct err err = { .code = ERR_OK };
     if (follow_bytes(x->w, bytes, n, &err) < 0) {
@@ -196,14 +196,14 @@ static void read_one(struct rig *r, struct rig_reader *x, bool whole)
 {
     struct bytes b = { 0 };
     next_frame(r, x, &b);
-    take(&b, "\n", 1);
+    append_bytes(&b, "\n", 1);
     r->frames++;
     if (whole || r->cfg.pick(r->cfg.ctx, 3)) {
         size_t half = r->cfg.pick(r->cfg.ctx, (uint32_t)b.n); /* as packets fall */
-        follow(x, b.at, half);
-        follow(x, b.at + half, b.n - half);
+        follow_all(x, b.at, half);
+        follow_all(x, b.at + half, b.n - half);
     } else {
-        follow(x, b.at, r->cfg.pick(r->cfg.ctx, (uint32_t)b.n));
+        follow_all(x, b.at, r->cfg.pick(r->cfg.ctx, (uint32_t)b.n));
         follow_reset_line(x->w);
         x->connected = false;
         r->cuts++;
@@ -332,7 +332,7 @@ static void same_as_json(const json_t *j, const struct follow_function *f)
 static void check_json(struct rig *r, const struct profile *p)
 {
     struct bytes b = { 0 };
-    report_json(p, &(struct text_sink){ take, &b });
+    report_json(p, &(struct text_sink){ append_bytes, &b });
     json_t *root = json_loadb(b.at, b.n, 0, NULL), *tot = json_object_get(root, "totals");
     json_t *functions = json_object_get(root, "functions"),
            *coverage = json_object_get(root, "coverage");

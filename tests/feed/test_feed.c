@@ -25,7 +25,7 @@ struct fixture {
 static const struct feed_view everything = { .parts = FEED_FUNCTIONS | FEED_NODES | FEED_LOGGED |
                                                       FEED_SERIES };
 
-static int setup(void **state)
+static int set_up_feed(void **state)
 {
     static struct fixture f;
     size_t n;
@@ -40,7 +40,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_feed(void **state)
 {
     struct fixture *f = *state;
     feed_free(f->feed);
@@ -49,7 +49,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static int fold(struct fixture *f, uint64_t ms)
+static int fold_feed(struct fixture *f, uint64_t ms)
 {
     f->now.ns += ms * 1000000;
     f->now.wall_ms += (int64_t)ms;
@@ -57,7 +57,7 @@ static int fold(struct fixture *f, uint64_t ms)
 }
 
 /* A frame into the reader: 0, or what the feed or the reader says. */
-static int give(struct fixture *f, int wrote, struct memory_sink *m)
+static int give_frame(struct fixture *f, int wrote, struct memory_sink *m)
 {
     if (wrote == 0)
         wrote = follow_bytes(f->w, sink_text(m), m->len, NULL);
@@ -67,44 +67,44 @@ static int give(struct fixture *f, int wrote, struct memory_sink *m)
     return wrote < 0 ? wrote : 0;
 }
 
-static int snap(struct fixture *f)
+static int give_snap(struct fixture *f)
 {
     struct memory_sink m = { 0 };
     const struct feed_hello h = { .view = everything, .interval_ms = 100, .cut = "too slow" };
     feed_write_hello(f->feed, &h, sink_to(&m));
-    assert_int_equal(give(f, 0, &m), 0);
-    return give(f, feed_write_snap(f->feed, &everything, sink_to(&m)), &m);
+    assert_int_equal(give_frame(f, 0, &m), 0);
+    return give_frame(f, feed_write_snap(f->feed, &everything, sink_to(&m)), &m);
 }
 
-static int delta(struct fixture *f, uint64_t since)
+static int give_delta(struct fixture *f, uint64_t since)
 {
     struct memory_sink m = { 0 };
-    return give(f, feed_write_delta(f->feed, &everything, since, 3, sink_to(&m)), &m);
+    return give_frame(f, feed_write_delta(f->feed, &everything, since, 3, sink_to(&m)), &m);
 }
 
 static void test_a_fold_without_news_is_no_state(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(fold(f, 10), 1);
+    assert_int_equal(fold_feed(f, 10), 1);
     assert_int_equal(feed_seq(f->feed), 1);
-    assert_int_equal(fold(f, 10), 0);
+    assert_int_equal(fold_feed(f, 10), 0);
     assert_int_equal(feed_seq(f->feed), 1);
     assert_int_equal(feed_state(f->feed, FEED_RUN, "{\"phase\":\"done\"}", NULL), 0);
-    assert_int_equal(fold(f, 10), 1);
+    assert_int_equal(fold_feed(f, 10), 1);
     assert_int_equal(feed_state(f->feed, FEED_RUN, "{\"phase\":\"done\"}", NULL), 0);
-    assert_int_equal(fold(f, 10), 0);
+    assert_int_equal(fold_feed(f, 10), 0);
 }
 
 static void test_hello_and_delta_say_what_they_are(void **state)
 {
     struct fixture *f = *state;
-    fold(f, 10);
-    assert_int_equal(snap(f), 0);
+    fold_feed(f, 10);
+    assert_int_equal(give_snap(f), 0);
     assert_string_equal(follow_hello(f->w)->cut, "too slow");
     assert_int_equal(follow_hello(f->w)->interval_ms, 100);
     feed_state(f->feed, FEED_GDB, "{\"sessions\":2}", NULL);
-    fold(f, 250);
-    assert_int_equal(delta(f, 1), 0);
+    fold_feed(f, 250);
+    assert_int_equal(give_delta(f, 1), 0);
     assert_int_equal(follow_totals(f->w)->span_ms, 250);
     assert_int_equal(follow_totals(f->w)->merged, 3);
     double sessions = 0;
@@ -114,9 +114,9 @@ static void test_hello_and_delta_say_what_they_are(void **state)
 static void test_a_number_ahead_is_no_position(void **state)
 {
     struct fixture *f = *state;
-    fold(f, 10);
-    assert_int_equal(snap(f), 0);
-    assert_int_equal(delta(f, 2), -ERR_NOT_FOUND);
+    fold_feed(f, 10);
+    assert_int_equal(give_snap(f), 0);
+    assert_int_equal(give_delta(f, 2), -ERR_NOT_FOUND);
 }
 
 static void test_restart_keeps_state_and_log(void **state)
@@ -126,11 +126,11 @@ static void test_restart_keeps_state_and_log(void **state)
     size_t n;
     feed_state(f->feed, FEED_GDB, "{\"sessions\":1}", NULL);
     feed_log(f->feed, &(struct feed_log_entry){ .kind = "note", .text = "before" });
-    fold(f, 10);
+    fold_feed(f, 10);
     calltree_clear(f->tree);
-    assert_int_equal(fold(f, 10), 1); /* sees it */
+    assert_int_equal(fold_feed(f, 10), 1); /* sees it */
     assert_int_not_equal(feed_epoch(f->feed), 0xAB);
-    assert_int_equal(snap(f), 0);
+    assert_int_equal(give_snap(f), 0);
     assert_true(follow_number(f->w, "gdb", "sessions", &sessions) && sessions == 1);
     assert_string_equal(follow_log(f->w, &n)->text, "before");
     assert_int_equal(follow_totals(f->w)->c1, 0);
@@ -141,14 +141,14 @@ static void test_log_says_what_a_reader_missed(void **state)
     struct fixture *f = *state;
     char text[16];
     size_t n;
-    fold(f, 10);
-    assert_int_equal(snap(f), 0);
+    fold_feed(f, 10);
+    assert_int_equal(give_snap(f), 0);
     for (unsigned k = 0; k < FEED_LOG_ENTRIES + 5; k++) {
         snprintf(text, sizeof text, "%u", k);
         feed_log(f->feed, &(struct feed_log_entry){ .kind = "note", .text = text });
     }
-    fold(f, 10);
-    assert_int_equal(delta(f, 1), 0);
+    fold_feed(f, 10);
+    assert_int_equal(give_delta(f, 1), 0);
     assert_int_equal(follow_totals(f->w)->log_lost, 5);
     const struct follow_entry *e = follow_log(f->w, &n);
     assert_int_equal(e[n - 1].number, FEED_LOG_ENTRIES + 4);
@@ -160,10 +160,10 @@ static void test_repeats_in_one_state_are_one_entry(void **state)
     size_t n;
     for (int k = 0; k < 3; k++)
         feed_log(f->feed, &(struct feed_log_entry){ .kind = "stop", .text = "again" });
-    fold(f, 10);
+    fold_feed(f, 10);
     feed_log(f->feed, &(struct feed_log_entry){ .kind = "stop", .text = "again" });
-    fold(f, 10);
-    assert_int_equal(snap(f), 0);
+    fold_feed(f, 10);
+    assert_int_equal(give_snap(f), 0);
     const struct follow_entry *e = follow_log(f->w, &n);
     assert_int_equal(n, 2);
     assert_int_equal(e[0].times, 3);
@@ -176,14 +176,14 @@ static void test_points_of_a_second_and_of_ten(void **state)
     size_t n;
     feed_gauge(f->feed, &(struct feed_gauges){ .wire_bits = 5, .slow_down = 2 });
     for (int k = 0; k <= 24; k++)
-        fold(f, 500);
-    assert_int_equal(snap(f), 0);
+        fold_feed(f, 500);
+    assert_int_equal(give_snap(f), 0);
     const struct follow_point *p = follow_points(f->w, &n);
     assert_int_equal(n, 12);
     assert_int_equal(p[0].span_ms, 1000);
     assert_int_equal(p[11].number, 11);
-    fold(f, 3500); /* no fold meanwhile: one point has all of it */
-    assert_int_equal(delta(f, feed_seq(f->feed) - 1), 0);
+    fold_feed(f, 3500); /* no fold meanwhile: one point has all of it */
+    assert_int_equal(give_delta(f, feed_seq(f->feed) - 1), 0);
     p = follow_points(f->w, &n);
     assert_int_equal(n, 13);
     assert_int_equal(p[12].span_ms, 3500);
@@ -214,8 +214,8 @@ static void test_marks_have_names_and_an_end(void **state)
     assert_int_equal(feed_write_mark(f->feed, &everything, "m0", sink_to(&m), NULL),
                      -ERR_NOT_FOUND);
     assert_int_equal(m.len, 0);
-    fold(f, 10);
-    assert_int_equal(snap(f), 0);
+    fold_feed(f, 10);
+    assert_int_equal(give_snap(f), 0);
     assert_string_equal(follow_mark(f->w, 0), "m1");
     assert_null(follow_mark(f->w, FEED_MARKS - 1));
 }
@@ -229,8 +229,8 @@ static void test_a_mark_just_behind_a_clear(void **state)
     assert_int_equal(feed_mark(f->feed, "b", &f->from, &f->now, NULL), 0);
     calltree_feed(f->tree, &clear, 1);
     assert_int_equal(feed_mark(f->feed, "b", &f->from, &f->now, NULL), 0);
-    fold(f, 10);
-    assert_int_equal(snap(f), 0);
+    fold_feed(f, 10);
+    assert_int_equal(give_snap(f), 0);
     assert_string_equal(follow_mark(f->w, 0), "b");
     assert_null(follow_mark(f->w, 1));
 }
@@ -344,7 +344,7 @@ static void test_reader_says_where_it_is_wrong(void **state)
         const struct feed_hello h = { .view = everything };
         follow_restart(f->w);
         feed_write_hello(f->feed, &h, sink_to(&m));
-        assert_int_equal(give(f, 0, &m), 0);
+        assert_int_equal(give_frame(f, 0, &m), 0);
         assert_int_equal(follow_bytes(f->w, rows[i].line, strlen(rows[i].line), NULL), 0);
         assert_int_equal(follow_bytes(f->w, "\n", 1, &err), -ERR_PROTOCOL);
         if (!strstr(err.what, rows[i].what) || !strstr(err.what, "line "))
@@ -360,11 +360,11 @@ static void test_reader_sees_a_hole(void **state)
         "{\"frame\":\"delta\",\"from\":2,\"s\":3,\"e\":0,\"t\":0,\"w\":0}\n",
         "{\"frame\":\"delta\",\"from\":1,\"s\":0,\"e\":0,\"t\":0,\"w\":0}\n",
     };
-    fold(f, 10);
+    fold_feed(f, 10);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char position[FEED_POSITION_TEXT];
         follow_restart(f->w);
-        assert_int_equal(snap(f), 0);
+        assert_int_equal(give_snap(f), 0);
         assert_true(follow_position(f->w, position));
         assert_int_equal(follow_bytes(f->w, rows[i], strlen(rows[i]), NULL), -ERR_PROTOCOL);
         assert_false(follow_position(f->w, position)); /* nothing to go on from */
@@ -379,7 +379,7 @@ static void test_reader_takes_all_of_64_bits(void **state)
         "\"tot\":[\"18446744073709551615\",9007199254740992,\"9007199254740993\"]}\n";
     struct memory_sink m = { 0 };
     feed_write_hello(f->feed, &(struct feed_hello){ .view = everything }, sink_to(&m));
-    assert_int_equal(give(f, 0, &m), 0);
+    assert_int_equal(give_frame(f, 0, &m), 0);
     assert_int_equal(follow_bytes(f->w, big, strlen(big), NULL), 1);
     assert_true(follow_totals(f->w)->hits == UINT64_MAX);
     assert_true(follow_totals(f->w)->c1 == (uint64_t)1 << 53);
@@ -399,13 +399,13 @@ static void test_counts_above_2_to_53_come_back(void **state)
                   &(struct event){ .kind = EVENT_TIMESTAMP, .flags = EVENT_HAS_C1 | EVENT_HAS_C2 },
                   1);
     calltree_feed(f->tree, &e, 1);
-    fold(f, 10);
-    assert_int_equal(snap(f), 0);
+    fold_feed(f, 10);
+    assert_int_equal(give_snap(f), 0);
     assert_true(calltree_stats(f->tree)->total_c1 >= more);
     assert_true(follow_totals(f->w)->c1 == calltree_stats(f->tree)->total_c1);
 }
 
-#define CASE(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define CASE(t) cmocka_unit_test_setup_teardown(t, set_up_feed, tear_down_feed)
 int main(void)
 {
     const struct CMUnitTest tests[] = {

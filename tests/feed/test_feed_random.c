@@ -11,7 +11,7 @@
 
 enum { PROGRAMS = 32, FOLDS = 60, LEAST_CUTS = 1000 };
 
-static uint32_t pick(void *ctx, uint32_t n) { return n ? below(ctx, n) : 0; }
+static uint32_t pick_below(void *ctx, uint32_t n) { return n ? below(ctx, n) : 0; }
 
 /* Of functions without symbols, whose ends are known only when the next one has run; of those that
  * have some; and of what is no function. */
@@ -32,9 +32,9 @@ struct sums {
     unsigned cuts, frames, snaps;
 };
 
-static void run(struct rig_config cfg, uint64_t seed, struct sums *sums)
+static void run_rig(struct rig_config cfg, uint64_t seed, struct sums *sums)
 {
-    cfg.pick = pick;
+    cfg.pick = pick_below;
     cfg.ctx = &seed;
     struct rig *r = rig_new(&cfg);
     for (unsigned k = 0; k < FOLDS; k++) {
@@ -59,16 +59,16 @@ static void test_random_readers(void **state)
     struct sums sums = { 0 };
     assert_int_equal(symbols_open(FIXTURES "small-le.elf", &syms, NULL), 0);
     for (unsigned k = 0; k < PROGRAMS; k++)
-        run((struct rig_config){ .symbols = k % 4 == 3 ? syms : NULL,
-                                 .marks = k % 2 ? marks : NULL,
-                                 .functions = k % 3 ? 12 : 300,
-                                 .depth = k % 5 == 4 ? 50 : 8,
-                                 .estimated = k % 3 == 1,
-                                 .samples = k % 8 == 5,
-                                 .clears = k % 2,
-                                 .nodes = k % 4 == 0 ? 256 : 65536,
-                                 .most_paths = k % 7 == 6 ? 100 : 0 },
-            1000 + k, &sums);
+        run_rig((struct rig_config){ .symbols = k % 4 == 3 ? syms : NULL,
+                                     .marks = k % 2 ? marks : NULL,
+                                     .functions = k % 3 ? 12 : 300,
+                                     .depth = k % 5 == 4 ? 50 : 8,
+                                     .estimated = k % 3 == 1,
+                                     .samples = k % 8 == 5,
+                                     .clears = k % 2,
+                                     .nodes = k % 4 == 0 ? 256 : 65536,
+                                     .most_paths = k % 7 == 6 ? 100 : 0 },
+                1000 + k, &sums);
     print_message("%u frames, %u readers cut, %u snapshots\n", sums.frames, sums.cuts, sums.snaps);
     assert_true(sums.cuts > LEAST_CUTS);
     symbols_close(syms);

@@ -25,7 +25,7 @@ struct fixture {
     struct program_code code;
 };
 
-static int setup(void **state)
+static int set_up_feed(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
     assert_int_equal(feed_new(0xAB, &f->feed, NULL), 0);
@@ -33,7 +33,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_feed(void **state)
 {
     struct fixture *f = *state;
     feed_free(f->feed);
@@ -43,7 +43,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void feed(struct fixture *f, const struct event *e, size_t n)
+static void fold_events(struct fixture *f, const struct event *e, size_t n)
 {
     struct calltree_config cfg = { .resolve = f->symbols ? symbols_range : NULL,
                                    .resolve_ctx = f->symbols };
@@ -73,15 +73,15 @@ static json_t *get_since(struct fixture *f, uint64_t id, const char *mark)
     return root;
 }
 
-static json_t *get(struct fixture *f, uint64_t id) { return get_since(f, id, NULL); }
+static json_t *get_function(struct fixture *f, uint64_t id) { return get_since(f, id, NULL); }
 
-static long long value(const json_t *o, const char *key)
+static long long number_at(const json_t *o, const char *key)
 {
     return json_integer_value(json_object_get(o, key));
 }
 
 /* The row of a caller or callee; by -1 the one without a function. */
-static const json_t *kin(const json_t *root, const char *side, int function)
+static const json_t *kin_row(const json_t *root, const char *side, int function)
 {
     size_t i;
     json_t *row;
@@ -102,15 +102,15 @@ static void check_callers(const json_t *root)
     json_t *row;
     for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
         long long sum = 0;
-        json_array_foreach(json_object_get(root, "callers"), i, row) sum += value(row, keys[k]);
-        assert_int_equal(sum, value(root, keys[k]));
+        json_array_foreach(json_object_get(root, "callers"), i, row) sum += number_at(row, keys[k]);
+        assert_int_equal(sum, number_at(root, keys[k]));
     }
 }
 
 enum { HAS = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 };
 enum { MAIN = 0x100, F = 0x200, G = 0x300, H = 0x400 };
 
-static struct event called(uint64_t pc, uint64_t target, uint32_t c1)
+static struct event call_event(uint64_t pc, uint64_t target, uint32_t c1)
 {
     return (struct event){ .kind = EVENT_CALL, .flags = HAS, .pc = pc, .target = target, .c1 = c1 };
 }
@@ -121,33 +121,33 @@ static void recursion__counts_once(void **state)
 {
     struct fixture *f = *state;
     const struct event e[] = { { .kind = EVENT_START, .flags = HAS, .pc = MAIN },
-                               called(MAIN, F, 10),
-                               called(F + 4, F, 20),
-                               called(F + 4, G, 30),
-                               called(G + 4, F, 40),
-                               called(F + 4, H, 50),
+                               call_event(MAIN, F, 10),
+                               call_event(F + 4, F, 20),
+                               call_event(F + 4, G, 30),
+                               call_event(G + 4, F, 40),
+                               call_event(F + 4, H, 50),
                                { .kind = EVENT_STOP, .flags = HAS, .pc = H + 4, .c1 = 60 } };
-    feed(f, e, ARRAY_LEN(e));
-    json_t *root = get(f, 1);
-    assert_int_equal(value(root, "low"), F);
-    assert_int_equal(value(root, "hits"), 3);
-    assert_int_equal(value(root, "c1"), 30);
-    assert_int_equal(value(root, "c1_children"), 50);
+    fold_events(f, e, ARRAY_LEN(e));
+    json_t *root = get_function(f, 1);
+    assert_int_equal(number_at(root, "low"), F);
+    assert_int_equal(number_at(root, "hits"), 3);
+    assert_int_equal(number_at(root, "c1"), 30);
+    assert_int_equal(number_at(root, "c1_children"), 50);
     check_callers(root);
-    assert_int_equal(value(kin(root, "callers", 0), "c1_children"), 50);
-    assert_int_equal(value(kin(root, "callers", 1), "c1"), 10);
-    assert_int_equal(value(kin(root, "callers", 1), "c1_children"), 0); /* in main's */
-    assert_int_equal(value(kin(root, "callers", 2), "hits"), 1);
-    assert_int_equal(value(kin(root, "callees", 1), "c1_children"), 0);
-    assert_int_equal(value(kin(root, "callees", 2), "c1_children"), 30);
-    assert_int_equal(value(kin(root, "callees", 3), "c1"), 10);
-    assert_int_equal(value(kin(root, "callees", 3), "c1_children"), 0); /* in g's */
-    assert_true(json_is_null(json_object_get(root, "source")));         /* no program is known */
+    assert_int_equal(number_at(kin_row(root, "callers", 0), "c1_children"), 50);
+    assert_int_equal(number_at(kin_row(root, "callers", 1), "c1"), 10);
+    assert_int_equal(number_at(kin_row(root, "callers", 1), "c1_children"), 0); /* in main's */
+    assert_int_equal(number_at(kin_row(root, "callers", 2), "hits"), 1);
+    assert_int_equal(number_at(kin_row(root, "callees", 1), "c1_children"), 0);
+    assert_int_equal(number_at(kin_row(root, "callees", 2), "c1_children"), 30);
+    assert_int_equal(number_at(kin_row(root, "callees", 3), "c1"), 10);
+    assert_int_equal(number_at(kin_row(root, "callees", 3), "c1_children"), 0); /* in g's */
+    assert_true(json_is_null(json_object_get(root, "source"))); /* no program is known */
     assert_int_equal(json_array_size(json_object_get(root, "instructions")), 0);
     json_decref(root);
-    root = get(f, 0);
+    root = get_function(f, 0);
     check_callers(root);
-    assert_int_equal(value(kin(root, "callers", -1), "c1_children"), 60);
+    assert_int_equal(number_at(kin_row(root, "callers", -1), "c1_children"), 60);
     json_decref(root);
 }
 
@@ -158,17 +158,17 @@ static void since_a_mark__callers_are_of_what_came_then(void **state)
     struct memory_sink m = { 0 };
     struct err err = { .code = ERR_OK };
     const struct event before[] = { { .kind = EVENT_START, .flags = HAS, .pc = MAIN },
-                                    called(MAIN, F, 10),
-                                    called(F + 4, G, 30),
-                                    called(G + 4, H, 50),
+                                    call_event(MAIN, F, 10),
+                                    call_event(F + 4, G, 30),
+                                    call_event(G + 4, H, 50),
                                     { .kind = EVENT_STOP, .flags = HAS, .pc = H + 4, .c1 = 60 } };
     const struct event behind[] = { { .kind = EVENT_START, .flags = HAS, .pc = MAIN, .c1 = 100 },
-                                    called(MAIN, G, 110),
-                                    called(G + 4, H, 125),
+                                    call_event(MAIN, G, 110),
+                                    call_event(G + 4, H, 125),
                                     { .kind = EVENT_STOP, .flags = HAS, .pc = H + 4, .c1 = 130 } };
     struct feed_source from = { .symbols = NULL };
     struct feed_moment now = { .ns = 2, .wall_ms = 2 };
-    feed(f, before, ARRAY_LEN(before));
+    fold_events(f, before, ARRAY_LEN(before));
     from.tree = f->tree;
     assert_int_equal(feed_mark(f->feed, "m", &from, &now, NULL), 0);
     calltree_feed(f->tree, behind, ARRAY_LEN(behind));
@@ -176,12 +176,12 @@ static void since_a_mark__callers_are_of_what_came_then(void **state)
     enum { ID_F = 1, ID_G, ID_H };
     json_t *root = get_since(f, ID_G, "m");
     assert_string_equal(json_string_value(json_object_get(root, "since")), "m");
-    assert_int_equal(value(root, "hits"), 2); /* its own figures are of all */
+    assert_int_equal(number_at(root, "hits"), 2); /* its own figures are of all */
     assert_int_equal(json_array_size(json_object_get(root, "callers")), 1);
-    assert_int_equal(value(kin(root, "callers", 0), "hits"), 1);
-    assert_int_equal(value(kin(root, "callers", 0), "c1"), 15);
-    assert_int_equal(value(kin(root, "callers", 0), "c1_children"), 20);
-    assert_int_equal(value(kin(root, "callees", ID_H), "c1"), 5);
+    assert_int_equal(number_at(kin_row(root, "callers", 0), "hits"), 1);
+    assert_int_equal(number_at(kin_row(root, "callers", 0), "c1"), 15);
+    assert_int_equal(number_at(kin_row(root, "callers", 0), "c1_children"), 20);
+    assert_int_equal(number_at(kin_row(root, "callees", ID_H), "c1"), 5);
     json_decref(root);
     root = get_since(f, ID_F, "m");
     assert_int_equal(json_array_size(json_object_get(root, "callers")), 0);
@@ -214,10 +214,10 @@ static void program__has_its_instructions_at_any_alias(void **state)
     size_t n, nevents, listed = 0;
     open_program(f, FIXTURES "small-le.elf");
     const struct event *e = sample_events(&nevents);
-    feed(f, e, nevents);
+    fold_events(f, e, nevents);
     feed_functions(f->feed, &n);
     for (size_t id = 0; id < n; id++) {
-        json_t *root = get(f, id);
+        json_t *root = get_function(f, id);
         check_callers(root);
         listed += json_array_size(json_object_get(root, "instructions"));
         json_decref(root);
@@ -384,7 +384,7 @@ static void source__names_lead_nowhere_else(void **state)
     temp_remove(folder);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up_feed, tear_down_feed)
 
 int main(void)
 {

@@ -50,7 +50,7 @@ static uint64_t now_ns(void *ctx)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec + fx->ahead_ns;
 }
 
-static void fold(void *ctx)
+static void fold_feed(void *ctx)
 {
     struct fixture *fx = ctx;
     struct feed_source from = { .tree = fx->tree, .changes = fx->changes };
@@ -58,7 +58,7 @@ static void fold(void *ctx)
     assert_true(feed_fold(fx->feed, &from, &now, NULL) >= 0);
 }
 
-static void facts(void *ctx, struct http_facts *out)
+static void tell_facts(void *ctx, struct http_facts *out)
 {
     const struct fixture *fx = ctx;
     *out = (struct http_facts){ .phase = "profiling",
@@ -77,8 +77,8 @@ static int build_profile(void *ctx, struct profile **out, struct err *err)
     return profile_build(fx->tree, NULL, &(struct profile_info){ .target = "sh7750" }, out, err);
 }
 
-static int snapshot(void *ctx, const char *file, bool marked, const struct snapshot **out,
-                    struct err *err)
+static int take_snapshot(void *ctx, const char *file, bool marked, const struct snapshot **out,
+                         struct err *err)
 {
     struct fixture *fx = ctx;
     if (*file)
@@ -89,7 +89,7 @@ static int snapshot(void *ctx, const char *file, bool marked, const struct snaps
     return snapshots_take(fx->snapshots, build_profile, fx, out, err);
 }
 
-static int work(void *ctx, struct http_work *w)
+static int queue_work(void *ctx, struct http_work *w)
 {
     struct fixture *fx = ctx;
     assert_true(fx->nworks < ARRAY_LEN(fx->works));
@@ -117,8 +117,8 @@ static void do_work(struct fixture *fx)
     w->end(w);
 }
 
-static int control(void *ctx, const struct http_command *c, struct http_ticket *ticket,
-                   struct err *err)
+static int take_command(void *ctx, const struct http_command *c, struct http_ticket *ticket,
+                        struct err *err)
 {
     struct fixture *fx = ctx;
     fx->got = *c;
@@ -128,7 +128,7 @@ static int control(void *ctx, const struct http_command *c, struct http_ticket *
                : fx->control_ret;
 }
 
-static int recording(void *ctx, unsigned part, char *path, size_t cap, struct err *err)
+static int tell_recording(void *ctx, unsigned part, char *path, size_t cap, struct err *err)
 {
     const struct fixture *fx = ctx;
     if (part)
@@ -154,7 +154,7 @@ static void take_log(void *ctx, const char *line)
 enum { HAS = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 };
 
 /* One call more, which makes the profile another one. */
-static void call(struct fixture *fx)
+static void feed_call(struct fixture *fx)
 {
     fx->c1 += 10;
     struct event e[] = {
@@ -169,8 +169,8 @@ static void open_api(struct fixture *fx, const struct guard_rules *rules, const 
 {
     struct http_api_config cfg = {
         .feed = fx->feed,
-        .owner = { fx, fold, facts, snapshot, control, recording, has_lines, now_ns, work, take_log,
-                   NULL },
+        .owner = { fx, fold_feed, tell_facts, take_snapshot, take_command, tell_recording,
+                   has_lines, now_ns, queue_work, take_log, NULL },
         .rules = *rules,
         .version = "1.2.3",
         .page = page,
@@ -179,7 +179,7 @@ static void open_api(struct fixture *fx, const struct guard_rules *rules, const 
     assert_int_equal(http_api_new(&cfg, &fx->api, NULL), 0);
 }
 
-static int setup(void **state)
+static int set_up_api(void **state)
 {
     struct fixture *fx = calloc(1, sizeof *fx);
     struct event start = { .kind = EVENT_START, .flags = HAS, .pc = 0x100 };
@@ -188,14 +188,14 @@ static int setup(void **state)
     assert_int_equal(snapshots_new(&fx->snapshots, NULL), 0);
     calltree_feed(fx->tree, &start, 1);
     fx->changes = 1;
-    call(fx);
-    fold(fx);
+    feed_call(fx);
+    fold_feed(fx);
     open_api(fx, &(struct guard_rules){ .port = 3334 }, NULL);
     *state = fx;
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_api(void **state)
 {
     struct fixture *fx = *state;
     http_api_free(fx->api);
@@ -233,12 +233,12 @@ static void client_free(struct client *c)
     free(c);
 }
 
-static void say(struct client *c, const char *text)
+static void send_text(struct client *c, const char *text)
 {
     assert_int_equal(send(c->fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-static void hear(struct client *c)
+static void receive_text(struct client *c)
 {
     ssize_t n = recv(c->fd, c->got + c->n, sizeof c->got - 1 - c->n, 0);
     if (n > 0)
@@ -248,12 +248,12 @@ static void hear(struct client *c)
 }
 
 /* The server works and the client reads until the text has come; NULL: until it is closed. */
-static void until(struct fixture *fx, struct client *c, const char *text)
+static void serve_until(struct fixture *fx, struct client *c, const char *text)
 {
     for (int i = 0; i < 4000; i++) {
         http_api_serve(fx->api);
         do_work(fx);
-        hear(c);
+        receive_text(c);
         if (text ? strstr(c->got, text) != NULL : c->closed)
             return;
         usleep(500);
@@ -261,18 +261,18 @@ static void until(struct fixture *fx, struct client *c, const char *text)
     fail_msg("%s never came; got: %s", text ? text : "the end", c->got);
 }
 
-static void forget(struct client *c)
+static void forget_answer(struct client *c)
 {
     c->n = 0;
     c->got[0] = 0;
 }
 
 /* One whole exchange; the answer stays in c->got. */
-static struct client *ask(struct fixture *fx, const char *request)
+static struct client *send_request(struct fixture *fx, const char *request)
 {
     struct client *c = client_new(fx);
-    say(c, request);
-    until(fx, c, NULL);
+    send_text(c, request);
+    serve_until(fx, c, NULL);
     return c;
 }
 
@@ -283,9 +283,10 @@ static struct client *ask(struct fixture *fx, const char *request)
     "POST /api/1/control HTTP/1.1\r\n" US "Content-Type: application/json\r\nX-Probeprof: 1\r\n" \
     "Content-Length: " n "\r\n" LAST
 
-static void expect(struct fixture *fx, const char *request, const char *status, const char *within)
+static void expect_answer(struct fixture *fx, const char *request, const char *status,
+                          const char *within)
 {
-    struct client *c = ask(fx, request);
+    struct client *c = send_request(fx, request);
     if (strncmp(c->got + 9, status, 3) != 0 || !strstr(c->got, within))
         print_message("%s\n-> %s\n", request, c->got);
     assert_memory_equal(c->got + 9, status, 3);
@@ -310,7 +311,7 @@ static void expect_post(struct fixture *fx, const char *path, const char *body, 
              "Content-Type: application/json\r\nX-Probeprof: 1\r\nContent-Length: %zu\r\n" LAST
              "%s",
              path, strlen(body), body);
-    expect(fx, request, status, within);
+    expect_answer(fx, request, status, within);
 }
 
 /* ---- whole answers ---- */
@@ -364,7 +365,7 @@ static void api__each_path__answers(void **state)
         { POST_HEAD("5000"), "413", "\"code\":\"body\"" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        expect(fx, rows[i].request, rows[i].status, rows[i].within);
+        expect_answer(fx, rows[i].request, rows[i].status, rows[i].within);
     assert_non_null(strstr(fx->logged, "127.0.0.1:5: "));
 }
 
@@ -383,7 +384,7 @@ static void refused__by_the_library__says_nothing_of_the_request(void **state)
     struct fixture *fx = *state;
     for (size_t i = 0; i <= ARRAY_LEN(rows); i++) {
         snprintf(large, sizeof large, "GET /%035000d HTTP/1.1\r\n" US LAST, 0);
-        struct client *c = ask(fx, i < ARRAY_LEN(rows) ? rows[i] : large);
+        struct client *c = send_request(fx, i < ARRAY_LEN(rows) ? rows[i] : large);
         assert_true(strncmp(c->got, "HTTP/1.1 4", 10) == 0 ||
                     strncmp(c->got, "HTTP/1.1 505 ", 13) == 0);
         assert_non_null(strstr(c->got, "Connection: close\r\n"));
@@ -397,7 +398,7 @@ static void refused__by_the_library__says_nothing_of_the_request(void **state)
 /* ---- compressed ones ---- */
 
 /* The body of an answer as it was before it was compressed. */
-static char *inflated(const struct client *c)
+static char *inflate_body(const struct client *c)
 {
     const char *body = strstr(c->got, "\r\n\r\n") + 4;
     z_stream z = { .next_in = (unsigned char *)body,
@@ -444,10 +445,10 @@ static void gzip__if_accepted__is_the_same_and_smaller(void **state)
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         fx->ahead_ns = 0;
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n" US LAST, paths[i]);
-        struct client *plain = ask(fx, request);
+        struct client *plain = send_request(fx, request);
         snprintf(request, sizeof request,
                  "GET %s HTTP/1.1\r\n" US "Accept-Encoding: br, gzip\r\n" LAST, paths[i]);
-        struct client *small = ask(fx, request);
+        struct client *small = send_request(fx, request);
         size_t head = (size_t)(strstr(small->got, "\r\n\r\n") + 4 - small->got);
         assert_null(strstr(plain->got, "Content-Encoding"));
         assert_non_null(strstr(plain->got, "Vary: Accept-Encoding\r\n"));
@@ -456,7 +457,7 @@ static void gzip__if_accepted__is_the_same_and_smaller(void **state)
         snprintf(length, sizeof length, "Content-Length: %zu\r\n", small->n - head);
         assert_non_null(strstr(small->got, length));
         assert_true(small->n < plain->n / 2);
-        char *body = inflated(small);
+        char *body = inflate_body(small);
         assert_int_equal(
             strlen(body) > 0 ? memcmp(body, strstr(plain->got, "\r\n\r\n") + 4, 20) : 1, 0);
         if (strstr(paths[i], "prf") == NULL)
@@ -472,12 +473,13 @@ static void gzip__tags__are_of_their_own_and_both_known(void **state)
     struct fixture *fx = *state;
     char id[FEED_POSITION_TEXT], tag[80], request[400];
     call_many(fx);
-    fold(fx);
+    fold_feed(fx);
     feed_position_text(feed_epoch(fx->feed), feed_seq(fx->feed), id);
     snprintf(tag, sizeof tag, "ETag: \"%s-gzip\"\r\n", id);
-    expect(fx, "GET /api/1/snapshot HTTP/1.1\r\n" US "Accept-Encoding: gzip\r\n" LAST, "200", tag);
+    expect_answer(fx, "GET /api/1/snapshot HTTP/1.1\r\n" US "Accept-Encoding: gzip\r\n" LAST, "200",
+                  tag);
     snprintf(tag, sizeof tag, "ETag: \"%s\"\r\n", id);
-    expect(fx, GET("/api/1/snapshot"), "200", tag);
+    expect_answer(fx, GET("/api/1/snapshot"), "200", tag);
     static const char *const forms[] = { "\"%s-gzip\"", "\"%s\"", "W/\"%s-gzip\"",
                                          "\"1-1\", \"%s\"" };
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
@@ -487,7 +489,7 @@ static void gzip__tags__are_of_their_own_and_both_known(void **state)
                  "GET /api/1/snapshot HTTP/1.1\r\n" US
                  "Accept-Encoding: gzip\r\nIf-None-Match: %s\r\n" LAST,
                  known);
-        expect(fx, request, "304", "Vary: Accept-Encoding\r\n");
+        expect_answer(fx, request, "304", "Vary: Accept-Encoding\r\n");
     }
 }
 
@@ -519,7 +521,7 @@ static void gzip__service_gone_meanwhile__ends_for_nothing(void **state)
 {
     struct fixture *fx = *state;
     struct client *c = client_new(fx);
-    say(c, GET("/profile.json"));
+    send_text(c, GET("/profile.json"));
     for (int i = 0; i < 4000 && !fx->nworks; i++) {
         http_api_serve(fx->api);
         usleep(500);
@@ -527,7 +529,7 @@ static void gzip__service_gone_meanwhile__ends_for_nothing(void **state)
     assert_int_equal(fx->nworks, 1);
     http_api_free(fx->api);
     fx->api = NULL;
-    hear(c);
+    receive_text(c);
     assert_memory_equal(c->got + 9, "503", 3);
     client_free(c);
 }
@@ -538,16 +540,16 @@ static void gzip__more_at_once_than_are_made__are_to_come_again(void **state)
     struct client *c[JOBS_MOST + 1];
     for (size_t i = 0; i < ARRAY_LEN(c); i++) {
         c[i] = client_new(fx);
-        say(c[i], GET("/profile.json"));
+        send_text(c[i], GET("/profile.json"));
         for (int k = 0; k < 4000 && fx->nworks <= i && i < JOBS_MOST; k++) {
             http_api_serve(fx->api);
             usleep(100);
         }
     }
     assert_int_equal(fx->nworks, JOBS_MOST);
-    until(fx, c[JOBS_MOST], "Retry-After: 1\r\n");
+    serve_until(fx, c[JOBS_MOST], "Retry-After: 1\r\n");
     for (size_t i = 0; i < JOBS_MOST; i++)
-        until(fx, c[i], "\"probeprof.profile/1\"");
+        serve_until(fx, c[i], "\"probeprof.profile/1\"");
     for (size_t i = 0; i < ARRAY_LEN(c); i++)
         client_free(c[i]);
 }
@@ -556,19 +558,19 @@ static void snapshot__known_state__is_304_and_deltas_follow(void **state)
 {
     struct fixture *fx = *state;
     char request[300], id[FEED_POSITION_TEXT];
-    expect(fx, GET("/api/1/snapshot"), "200",
-           "\"snap\""); /* the feed remembers for views it knows */
+    expect_answer(fx, GET("/api/1/snapshot"), "200",
+                  "\"snap\""); /* the feed remembers for views it knows */
     feed_position_text(feed_epoch(fx->feed), feed_seq(fx->feed), id);
     snprintf(request, sizeof request,
              "GET /api/1/snapshot HTTP/1.1\r\n" US "If-None-Match: \"%s\"\r\n" LAST, id);
-    expect(fx, request, "304", "\r\n\r\n");
-    call(fx);
-    expect(fx, request, "200", "\"snap\"");
+    expect_answer(fx, request, "304", "\r\n\r\n");
+    feed_call(fx);
+    expect_answer(fx, request, "200", "\"snap\"");
     snprintf(request, sizeof request, "GET /api/1/snapshot?since=%s HTTP/1.1\r\n" US LAST, id);
-    expect(fx, request, "200", "\"delta\"");
+    expect_answer(fx, request, "200", "\"delta\"");
     feed_position_text(feed_epoch(fx->feed), feed_seq(fx->feed) + 5, id);
     snprintf(request, sizeof request, "GET /api/1/snapshot?since=%s HTTP/1.1\r\n" US LAST, id);
-    expect(fx, request, "410", "the feed is at 000000000000abcd-");
+    expect_answer(fx, request, "410", "the feed is at 000000000000abcd-");
 }
 
 /* Calls for the timeline; the function at 0x200 is one of the profile, that at 0x900 is none. */
@@ -587,24 +589,27 @@ static void see_calls(struct fixture *fx)
 static void timeline__events_kept__are_told_of(void **state)
 {
     struct fixture *fx = *state;
-    expect(fx, GET("/api/1/timeline"), "409", "no events are kept");
+    expect_answer(fx, GET("/api/1/timeline"), "409", "no events are kept");
     see_calls(fx);
-    expect(fx, GET("/api/1/timeline"), "200", "\"schema\":\"probeprof.timeline/1\"");
-    expect(fx, GET("/api/1/timeline"), "200", "\"clock\":\"c1\"");
-    expect(fx, GET("/api/1/timeline"), "200", "\"first\":1000,\"last\":1100,\"from\":1000");
-    expect(fx, GET("/api/1/timeline"), "200", "[[0,1000,1020,20,1,0,1],[1,1010,1020,10,1,1,1]]");
-    expect(fx, GET("/api/1/timeline"), "200", "\"gaps\":[[1020,1100,1,\"ring-full\",3,false]]");
-    expect(fx, GET("/api/1/timeline"), "200", "[1000,1,\"start\",null],[1100,1,\"stop\",null]");
-    expect(fx, GET("/api/1/timeline?from=1005&to=1015&px=10&levels=1"), "200",
-           "\"calls\":[[0,1005,1015,10,1,0,1]]");
-    expect(fx, GET("/api/1/timeline?from=999"), "409", "from 1000 to 1100");
-    expect(fx, GET("/api/1/timeline?from=0"), "409", "from 1000 to 1100");
-    expect(fx, GET("/api/1/timeline?from=1100"), "409", "from 1000 to 1100");
-    expect(fx, GET("/api/1/timeline?from=20&to=20"), "400", "parameter to");
-    expect(fx, GET("/api/1/timeline?px=4097"), "400", "parameter px");
-    expect(fx, GET("/api/1/timeline?px=0"), "400", "parameter px");
-    expect(fx, GET("/api/1/timeline?levels=257"), "400", "parameter levels");
-    expect(fx, GET("/api/1/timeline?depth=1"), "400", "unknown parameter 'depth'");
+    expect_answer(fx, GET("/api/1/timeline"), "200", "\"schema\":\"probeprof.timeline/1\"");
+    expect_answer(fx, GET("/api/1/timeline"), "200", "\"clock\":\"c1\"");
+    expect_answer(fx, GET("/api/1/timeline"), "200", "\"first\":1000,\"last\":1100,\"from\":1000");
+    expect_answer(fx, GET("/api/1/timeline"), "200",
+                  "[[0,1000,1020,20,1,0,1],[1,1010,1020,10,1,1,1]]");
+    expect_answer(fx, GET("/api/1/timeline"), "200",
+                  "\"gaps\":[[1020,1100,1,\"ring-full\",3,false]]");
+    expect_answer(fx, GET("/api/1/timeline"), "200",
+                  "[1000,1,\"start\",null],[1100,1,\"stop\",null]");
+    expect_answer(fx, GET("/api/1/timeline?from=1005&to=1015&px=10&levels=1"), "200",
+                  "\"calls\":[[0,1005,1015,10,1,0,1]]");
+    expect_answer(fx, GET("/api/1/timeline?from=999"), "409", "from 1000 to 1100");
+    expect_answer(fx, GET("/api/1/timeline?from=0"), "409", "from 1000 to 1100");
+    expect_answer(fx, GET("/api/1/timeline?from=1100"), "409", "from 1000 to 1100");
+    expect_answer(fx, GET("/api/1/timeline?from=20&to=20"), "400", "parameter to");
+    expect_answer(fx, GET("/api/1/timeline?px=4097"), "400", "parameter px");
+    expect_answer(fx, GET("/api/1/timeline?px=0"), "400", "parameter px");
+    expect_answer(fx, GET("/api/1/timeline?levels=257"), "400", "parameter levels");
+    expect_answer(fx, GET("/api/1/timeline?depth=1"), "400", "unknown parameter 'depth'");
 }
 
 static void timeline__function_without_id__stands_by_address(void **state)
@@ -616,25 +621,26 @@ static void timeline__function_without_id__stands_by_address(void **state)
         { .kind = EVENT_CALL, .flags = HAS, .pc = 0x100, .target = 0x200, .c1 = UINT64_MAX / 2 },
     };
     assert_int_equal(feed_events(fx->feed, e, ARRAY_LEN(e)), 0);
-    expect(fx, GET("/api/1/timeline"), "200", "[1,1010,1030,20,1,\"0x00090000\",0]");
-    expect(fx, GET("/api/1/timeline"), "200", "\"last\":\"9223372036854775807\"");
+    expect_answer(fx, GET("/api/1/timeline"), "200", "[1,1010,1030,20,1,\"0x00090000\",0]");
+    expect_answer(fx, GET("/api/1/timeline"), "200", "\"last\":\"9223372036854775807\"");
 }
 
 static void health__board_away_for_a_minute__is_503(void **state)
 {
     struct fixture *fx = *state;
     fx->away = true;
-    expect(fx, GET("/healthz"), "503", "\"hint\":");
+    expect_answer(fx, GET("/healthz"), "503", "\"hint\":");
 }
 
 static void metrics__foreign_text__is_quoted(void **state)
 {
     struct fixture *fx = *state;
-    expect(fx, GET("/metrics"), "200", "probe=\"a\\\"b\\\\c?\"");
-    expect(fx, GET("/metrics"), "200", "# TYPE probeprof_lost_events_total counter\n");
-    expect(fx, GET("/metrics"), "200", "probeprof_coverage_ratio 0.75\n");
-    expect(fx, "GET /metrics HTTP/1.1\r\n" US "Accept: application/openmetrics-text\r\n" LAST,
-           "200", "# TYPE probeprof_lost_events counter\nprobeprof_lost_events_total 25\n");
+    expect_answer(fx, GET("/metrics"), "200", "probe=\"a\\\"b\\\\c?\"");
+    expect_answer(fx, GET("/metrics"), "200", "# TYPE probeprof_lost_events_total counter\n");
+    expect_answer(fx, GET("/metrics"), "200", "probeprof_coverage_ratio 0.75\n");
+    expect_answer(fx,
+                  "GET /metrics HTTP/1.1\r\n" US "Accept: application/openmetrics-text\r\n" LAST,
+                  "200", "# TYPE probeprof_lost_events counter\nprobeprof_lost_events_total 25\n");
 }
 
 static void page__from_a_folder__is_what_is_there(void **state)
@@ -648,11 +654,11 @@ static void page__from_a_folder__is_what_is_there(void **state)
     fclose(f);
     http_api_free(fx->api);
     open_api(fx, &(struct guard_rules){ .port = 3334 }, dir);
-    expect(fx, GET("/assets/a.js"), "200", "let a = 1;");
-    expect(fx, GET("/assets/a.js"), "200", "text/javascript");
-    expect(fx, GET("/"), "404", "error");
-    expect(fx, GET("/assets/.a.js"), "404", "error");
-    expect(fx, GET("/assets//etc/passwd"), "404", "error");
+    expect_answer(fx, GET("/assets/a.js"), "200", "let a = 1;");
+    expect_answer(fx, GET("/assets/a.js"), "200", "text/javascript");
+    expect_answer(fx, GET("/"), "404", "error");
+    expect_answer(fx, GET("/assets/.a.js"), "404", "error");
+    expect_answer(fx, GET("/assets//etc/passwd"), "404", "error");
     unlink(path);
     rmdir(dir);
 }
@@ -712,13 +718,13 @@ static void control__body_in_pieces__is_whole(void **state)
 {
     struct fixture *fx = *state;
     struct client *c = client_new(fx);
-    say(c, POST_HEAD("14"));
+    send_text(c, POST_HEAD("14"));
     for (const char *b = "{\"do\":\"clear\"}"; *b; b++) {
         char one[2] = { *b, 0 };
         http_api_serve(fx->api);
-        say(c, one);
+        send_text(c, one);
     }
-    until(fx, c, NULL);
+    serve_until(fx, c, NULL);
     assert_memory_equal(c->got + 9, "200", 3);
     assert_int_equal(fx->got.what, HTTP_CLEAR);
     client_free(c);
@@ -730,19 +736,19 @@ static void control__later__is_answered_when_it_is_done(void **state)
     struct client *c = client_new(fx);
     struct err err = { .code = ERR_STATE, .what = "no board", .hint = "plug it in" };
     fx->control_ret = 1;
-    say(c, POST_HEAD("13") "{\"do\":\"stop\"}");
+    send_text(c, POST_HEAD("13") "{\"do\":\"stop\"}");
     for (int i = 0; i < 20; i++) {
         http_api_serve(fx->api);
-        hear(c);
+        receive_text(c);
     }
     assert_int_equal(c->n, 0);
     http_api_done(fx->api, fx->ticket, -ERR_STATE, &err);
-    until(fx, c, NULL);
+    serve_until(fx, c, NULL);
     assert_non_null(strstr(c->got, "plug it in"));
     assert_memory_equal(c->got + 9, "409", 3);
     client_free(c);
     c = client_new(fx); /* one that is never answered: the server ends all the same */
-    say(c, POST_HEAD("13") "{\"do\":\"stop\"}");
+    send_text(c, POST_HEAD("13") "{\"do\":\"stop\"}");
     http_api_serve(fx->api);
     http_api_serve(fx->api);
     client_free(c);
@@ -750,11 +756,11 @@ static void control__later__is_answered_when_it_is_done(void **state)
 
 /* ---- streams ---- */
 
-static struct client *follow(struct fixture *fx, const char *request)
+static struct client *follow_feed(struct fixture *fx, const char *request)
 {
     struct client *c = client_new(fx);
-    say(c, request);
-    until(fx, c, "\"snap\"");
+    send_text(c, request);
+    serve_until(fx, c, "\"snap\"");
     return c;
 }
 
@@ -762,25 +768,26 @@ static void stream__sse__hello_snap_and_deltas_with_ids(void **state)
 {
     struct fixture *fx = *state;
     char id[FEED_POSITION_TEXT], line[80];
-    struct client *c = follow(fx, "GET /api/1/events?interval=5&reader=r1 HTTP/1.1\r\n" US "\r\n");
+    struct client *c =
+        follow_feed(fx, "GET /api/1/events?interval=5&reader=r1 HTTP/1.1\r\n" US "\r\n");
     assert_non_null(strstr(c->got, "Content-Type: text/event-stream\r\n"));
     assert_non_null(strstr(c->got, "\"hello\""));
     assert_true(strstr(c->got, "\"hello\"") < strstr(c->got, "\"snap\""));
-    forget(c);
-    call(fx);
-    fold(fx);
-    until(fx, c, "\"delta\"");
+    forget_answer(c);
+    feed_call(fx);
+    fold_feed(fx);
+    serve_until(fx, c, "\"delta\"");
     snprintf(line, sizeof line, "id: %s\ndata: {",
              feed_position_text(feed_epoch(fx->feed), feed_seq(fx->feed), id));
     assert_non_null(strstr(c->got, line));
     assert_non_null(strstr(c->got, "}\n\n"));
     /* an orderly end says so */
-    forget(c);
+    forget_answer(c);
     http_api_serve(fx->api);
     http_api_free(fx->api);
     fx->api = NULL;
     for (int i = 0; i < 100 && !c->closed; i++)
-        hear(c);
+        receive_text(c);
     assert_non_null(strstr(c->got, "\"bye\""));
     client_free(c);
 }
@@ -788,18 +795,18 @@ static void stream__sse__hello_snap_and_deltas_with_ids(void **state)
 static void stream__idle__is_kept_awake_and_hears_news_at_once(void **state)
 {
     struct fixture *fx = *state;
-    struct client *c = follow(fx, "GET /api/1/events?interval=1000 HTTP/1.1\r\n" US "\r\n");
+    struct client *c = follow_feed(fx, "GET /api/1/events?interval=1000 HTTP/1.1\r\n" US "\r\n");
     fx->ahead_ns += 6000000000;
-    until(fx, c, ":\n\n");
+    serve_until(fx, c, ":\n\n");
     fx->ahead_ns += 1100000000;
     uint64_t began = now_ns(fx);
-    call(fx);
-    fold(fx);
-    until(fx, c, "\"delta\"");
+    feed_call(fx);
+    fold_feed(fx);
+    serve_until(fx, c, "\"delta\"");
     assert_true(now_ns(fx) - began < 3000000000);
     fx->ahead_ns += 31000000000; /* its position is made new, too */
-    forget(c);
-    until(fx, c, "\"delta\"");
+    forget_answer(c);
+    serve_until(fx, c, "\"delta\"");
     client_free(c);
 }
 
@@ -807,29 +814,29 @@ static void stream__resumed__gets_the_difference_only(void **state)
 {
     struct fixture *fx = *state;
     char request[200], id[FEED_POSITION_TEXT];
-    expect(fx, GET("/api/1/snapshot"), "200", "\"snap\"");
+    expect_answer(fx, GET("/api/1/snapshot"), "200", "\"snap\"");
     feed_position_text(feed_epoch(fx->feed), feed_seq(fx->feed), id);
-    call(fx);
-    fold(fx);
+    feed_call(fx);
+    fold_feed(fx);
     struct client *c = client_new(fx);
     snprintf(request, sizeof request,
              "GET /api/1/events?since=0-0 HTTP/1.1\r\n" US "Last-Event-ID: %s\r\n\r\n", id);
-    say(c, request);
-    until(fx, c, "\"delta\"");
+    send_text(c, request);
+    serve_until(fx, c, "\"delta\"");
     assert_null(strstr(c->got, "\"snap\""));
     client_free(c);
-    c = follow(fx, "GET /api/1/events HTTP/1.1\r\n" US "Last-Event-ID: 99-1\r\n\r\n");
+    c = follow_feed(fx, "GET /api/1/events HTTP/1.1\r\n" US "Last-Event-ID: 99-1\r\n\r\n");
     client_free(c); /* another epoch's: everything, and no error */
 }
 
 static void stream__ndjson_over_http_1_0__is_lines_of_json(void **state)
 {
     struct fixture *fx = *state;
-    struct client *c = follow(fx, "GET /api/1/feed.ndjson?interval=5 HTTP/1.0\r\n" US "\r\n");
-    call(fx);
-    fold(fx);
-    until(fx, c, "\"delta\"");
-    until(fx, c, "}\n");
+    struct client *c = follow_feed(fx, "GET /api/1/feed.ndjson?interval=5 HTTP/1.0\r\n" US "\r\n");
+    feed_call(fx);
+    fold_feed(fx);
+    serve_until(fx, c, "\"delta\"");
+    serve_until(fx, c, "}\n");
     char *line = strstr(c->got, "\r\n\r\n") + 4, *next;
     unsigned frames = 0;
     for (; (next = strchr(line, '\n')); line = next + 1) {
@@ -848,11 +855,11 @@ static void stream__ndjson_over_http_1_0__is_lines_of_json(void **state)
 static void stream__new_epoch__greets_anew(void **state)
 {
     struct fixture *fx = *state;
-    struct client *c = follow(fx, "GET /api/1/feed.ndjson?interval=5 HTTP/1.0\r\n" US "\r\n");
-    forget(c);
+    struct client *c = follow_feed(fx, "GET /api/1/feed.ndjson?interval=5 HTTP/1.0\r\n" US "\r\n");
+    forget_answer(c);
     feed_restart(fx->feed, 0x1234);
-    fold(fx);
-    until(fx, c, "\"snap\"");
+    fold_feed(fx);
+    serve_until(fx, c, "\"snap\"");
     assert_non_null(strstr(c->got, "\"hello\""));
     assert_non_null(strstr(c->got, "1234"));
     client_free(c);
@@ -863,8 +870,8 @@ static void stream__reader_takes_nothing__others_do_not_notice(void **state)
 {
     struct fixture *fx = *state;
     struct client *stuck =
-        follow(fx, "GET /api/1/events?interval=5&reader=stuck HTTP/1.1\r\n" US "\r\n");
-    struct client *c = follow(fx, "GET /api/1/events?interval=5 HTTP/1.1\r\n" US "\r\n");
+        follow_feed(fx, "GET /api/1/events?interval=5&reader=stuck HTTP/1.1\r\n" US "\r\n");
+    struct client *c = follow_feed(fx, "GET /api/1/events?interval=5 HTTP/1.1\r\n" US "\r\n");
     bool told = false;
     for (unsigned i = 0; i < 60 || !told; i++) {
         /* new functions, so that frames are large */
@@ -877,19 +884,19 @@ static void stream__reader_takes_nothing__others_do_not_notice(void **state)
             calltree_feed(fx->tree, e, ARRAY_LEN(e));
             fx->changes += 2;
         }
-        call(fx);
-        fold(fx);
+        feed_call(fx);
+        fold_feed(fx);
         char id[FEED_POSITION_TEXT + 8], text[FEED_POSITION_TEXT];
         snprintf(id, sizeof id, "id: %s\n",
                  feed_position_text(feed_epoch(fx->feed), feed_seq(fx->feed), text));
-        forget(c);
-        until(fx, c, id);
-        until(fx, c, "}\n\n");
+        forget_answer(c);
+        serve_until(fx, c, id);
+        serve_until(fx, c, "}\n\n");
         told = told || strstr(c->got, "reader stuck of 127.0.0.1:5 was cut");
         usleep(5000);
         assert_true(i < 20000);
         if (i == 20) {
-            struct client *asks = ask(fx, GET("/api/1/readers"));
+            struct client *asks = send_request(fx, GET("/api/1/readers"));
             const char *row = strstr(asks->got, "\"stuck\"");
             assert_non_null(row);
             assert_true(strtoul(strstr(row, "\"merged\": ") + 10, NULL, 10) > 3);
@@ -899,9 +906,9 @@ static void stream__reader_takes_nothing__others_do_not_notice(void **state)
     assert_int_equal(http_counts(http_api_http(fx->api)).cut, 1);
     client_free(stuck);
     stuck = client_new(fx);
-    say(stuck, "GET /api/1/events?interval=5&reader=stuck HTTP/1.1\r\n" US "\r\n");
-    until(fx, stuck, "\"hello\"");
-    until(fx, stuck, "nothing was taken");
+    send_text(stuck, "GET /api/1/events?interval=5&reader=stuck HTTP/1.1\r\n" US "\r\n");
+    serve_until(fx, stuck, "\"hello\"");
+    serve_until(fx, stuck, "nothing was taken");
     client_free(stuck);
     client_free(c);
 }
@@ -911,9 +918,9 @@ static void stream__too_many__are_told_so(void **state)
     struct fixture *fx = *state;
     struct client *c[HTTP_MAX_STREAMS];
     for (size_t i = 0; i < ARRAY_LEN(c); i++)
-        c[i] = follow(fx, "GET /api/1/events?interval=1000 HTTP/1.1\r\n" US "\r\n");
-    expect(fx, GET("/api/1/events"), "503", "Retry-After: 5");
-    expect(fx, GET("/api/1/events"), "503", "\"code\":\"readers\"");
+        c[i] = follow_feed(fx, "GET /api/1/events?interval=1000 HTTP/1.1\r\n" US "\r\n");
+    expect_answer(fx, GET("/api/1/events"), "503", "Retry-After: 5");
+    expect_answer(fx, GET("/api/1/events"), "503", "\"code\":\"readers\"");
     for (size_t i = 0; i < ARRAY_LEN(c); i++)
         client_free(c[i]);
 }
@@ -926,21 +933,21 @@ static void lines__too_many_for_a_listener__are_said_to_be_lost(void **state)
     char text[32];
     struct client *c = client_new(fx);
     fx->lines = true;
-    say(c, "GET /api/1/lines HTTP/1.0\r\n" US "\r\n");
-    until(fx, c, "\r\n\r\n");
+    send_text(c, "GET /api/1/lines HTTP/1.0\r\n" US "\r\n");
+    serve_until(fx, c, "\r\n\r\n");
     assert_true(http_api_wants_lines(fx->api));
     http_api_line(fx->api, "PTS 1234");
-    until(fx, c, "\r\n\r\nPTS 1234\n");
-    forget(c);
+    serve_until(fx, c, "\r\n\r\nPTS 1234\n");
+    forget_answer(c);
     for (int i = 0; i < 10000; i++) {
         snprintf(text, sizeof text, "PTIB %d", i);
         http_api_line(fx->api, text);
     }
-    until(fx, c, "PTIB 9999\n");
+    serve_until(fx, c, "PTIB 9999\n");
     assert_memory_equal(c->got, "# lost 1808\nPTIB 1808\n", 22);
     http_api_line(fx->api, "last");
     http_api_finish(fx->api);
-    until(fx, c, NULL);
+    serve_until(fx, c, NULL);
     assert_non_null(strstr(c->got, "last\n"));
     client_free(c);
 }
@@ -959,20 +966,20 @@ static void raw__from_an_event__is_a_recording(void **state)
     assert_int_equal(recording_create(path, &(struct recording_header){ .target = "t" }, &w, NULL),
                      0);
     snprintf(fx->record, sizeof fx->record, "%s.part", path);
-    say(c, "GET /api/1/raw HTTP/1.0\r\n" US "\r\n");
-    say(late, "GET /api/1/raw?from=8191 HTTP/1.0\r\n" US "\r\n");
+    send_text(c, "GET /api/1/raw HTTP/1.0\r\n" US "\r\n");
+    send_text(late, "GET /api/1/raw?from=8191 HTTP/1.0\r\n" US "\r\n");
     for (uint64_t i = 0; i < (uint64_t)BLOCKS * N; i += ARRAY_LEN(e)) {
         for (uint64_t k = 0; k < ARRAY_LEN(e); k++)
             e[k] = (struct event){ .kind = EVENT_CALL, .pc = (i + k) * 2654435761u % 65521 };
         assert_int_equal(recording_write(w, e, ARRAY_LEN(e), NULL), 0);
         if (i % N == 0) {
             http_api_serve(fx->api);
-            hear(c);
+            receive_text(c);
         }
     }
     assert_int_equal(recording_finish(w, &(struct recording_end){ .events = BLOCKS * N }, NULL), 0);
-    until(fx, c, NULL);
-    until(fx, late, NULL);
+    serve_until(fx, c, NULL);
+    serve_until(fx, late, NULL);
     struct {
         struct client *c;
         uint64_t first;
@@ -1001,16 +1008,16 @@ static void request__that_never_ends__is_closed(void **state)
 {
     struct fixture *fx = *state;
     struct client *c = client_new(fx);
-    say(c, "GET / HTTP/1.1\r\n");
+    send_text(c, "GET / HTTP/1.1\r\n");
     for (int i = 0; i < 5; i++) {
         http_api_serve(fx->api);
-        say(c, "X: y\r\n");
+        send_text(c, "X: y\r\n");
         fx->ahead_ns += 1900000000;
-        hear(c);
+        receive_text(c);
         assert_false(c->closed);
     }
     fx->ahead_ns += 1900000000;
-    until(fx, c, NULL);
+    serve_until(fx, c, NULL);
     client_free(c);
 }
 
@@ -1049,14 +1056,15 @@ static void token__asked_for__by_header_or_cookie(void **state)
     expect_post(fx, "/api/1/login", "{\"token\":\"none\"}", "404", "no token");
     http_api_free(fx->api);
     open_api(fx, &(struct guard_rules){ .port = 3334, .token = TOKEN }, NULL);
-    expect(fx, GET("/"), "200", "<!DOCTYPE html");
-    expect(fx, GET("/profile.json"), "401", "Bearer");
-    expect(fx, "GET /profile.json HTTP/1.1\r\n" US "Authorization: Bearer " TOKEN "\r\n" LAST,
-           "200", "\"probeprof.profile/1\"");
+    expect_answer(fx, GET("/"), "200", "<!DOCTYPE html");
+    expect_answer(fx, GET("/profile.json"), "401", "Bearer");
+    expect_answer(fx,
+                  "GET /profile.json HTTP/1.1\r\n" US "Authorization: Bearer " TOKEN "\r\n" LAST,
+                  "200", "\"probeprof.profile/1\"");
     expect_post(fx, "/api/1/login", "{\"token\":\"" TOKEN "\"}", "204",
                 "Set-Cookie: probeprof=" TOKEN "; Path=/; HttpOnly; SameSite=Strict\r\n");
-    expect(fx, "GET /profile.json HTTP/1.1\r\n" US "Cookie: probeprof=" TOKEN "\r\n" LAST, "200",
-           "\"probeprof.profile/1\"");
+    expect_answer(fx, "GET /profile.json HTTP/1.1\r\n" US "Cookie: probeprof=" TOKEN "\r\n" LAST,
+                  "200", "\"probeprof.profile/1\"");
     for (int i = 0; i < 5; i++)
         expect_post(fx, "/api/1/login", "{\"token\":\"none\"}", "401", "\"code\":\"token\"");
     expect_post(fx, "/api/1/login", "{\"token\":\"none\"}", "429", "Retry-After: 60");
@@ -1065,7 +1073,7 @@ static void token__asked_for__by_header_or_cookie(void **state)
     expect_post(fx, "/api/1/login", "{\"token\":\"none\"}", "401", "\"code\":\"token\"");
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up_api, tear_down_api)
 
 int main(void)
 {

@@ -22,7 +22,10 @@ static const struct guard_rules wide = { .port = 3334,
                                          .nproxied = 1,
                                          .token = TOKEN };
 
-static struct guard_text text(const char *s) { return (struct guard_text){ s, strlen(s) }; }
+static struct guard_text guard_text_of(const char *s)
+{
+    return (struct guard_text){ s, strlen(s) };
+}
 
 /* lines: "Name: value" each, ends with NULL. */
 struct asked {
@@ -31,17 +34,17 @@ struct asked {
     bool unix_socket;
 };
 
-static struct guard_verdict judge(const struct asked *a, const struct guard_rules *rules)
+static struct guard_verdict judge_request(const struct asked *a, const struct guard_rules *rules)
 {
     struct guard_header h[ARRAY_LEN(a->line)];
-    struct guard_request r = { .method = text(a->method),
-                               .target = text(a->target),
+    struct guard_request r = { .method = guard_text_of(a->method),
+                               .target = guard_text_of(a->target),
                                .headers = h,
                                .unix_socket = a->unix_socket };
     for (size_t i = 0; i < ARRAY_LEN(a->line) && a->line[i]; i++) {
         const char *colon = strstr(a->line[i], ": ");
         h[r.nheaders].name = (struct guard_text){ a->line[i], (size_t)(colon - a->line[i]) };
-        h[r.nheaders++].value = text(colon + 2);
+        h[r.nheaders++].value = guard_text_of(colon + 2);
     }
     return guard_judge(&r, rules);
 }
@@ -113,8 +116,8 @@ static const struct choice sites[] = {
 };
 
 /* What has to come out, said another way than in the guard: which rule is the first to object. */
-static unsigned expected(const char *method, const struct choice *host, const struct choice *origin,
-                         const struct choice *site)
+static unsigned expected_status(const char *method, const struct choice *host,
+                                const struct choice *origin, const struct choice *site)
 {
     bool reads = !strcmp(method, "GET") || !strcmp(method, "HEAD"), posts = !strcmp(method, "POST");
     if (!host->good || !origin->good || !(reads ? site->good : site->good_post))
@@ -141,8 +144,8 @@ static void guard__every_method_host_origin_site__passes_where_all_are_good(void
                     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
                         if (lines[i])
                             a.line[n++] = lines[i];
-                    struct guard_verdict v = judge(&a, &plain);
-                    unsigned want = expected(methods[m], &hosts[h], &origins[o], &sites[s]);
+                    struct guard_verdict v = judge_request(&a, &plain);
+                    unsigned want = expected_status(methods[m], &hosts[h], &origins[o], &sites[s]);
                     if (v.status != want)
                         print_message("%s %s / %s / %s: %u (%s)\n", methods[m], hosts[h].line,
                                       origins[o].line, sites[s].line, v.status, v.code);
@@ -265,7 +268,7 @@ static void guard__edges_of_each_rule__have_their_status(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct guard_verdict v = judge(&rows[i].a, &plain);
+        struct guard_verdict v = judge_request(&rows[i].a, &plain);
         print_message("  %s: %u %s\n", rows[i].name, v.status, v.code ? v.code : "");
         assert_int_equal(v.status, rows[i].status);
         if (rows[i].code)
@@ -278,7 +281,7 @@ static void guard__length_of_a_body__is_told(void **state)
 {
     (void)state;
     struct asked a = { "POST", "/api/1/control", { US, JSON, OWN, "Content-Length: 77" }, false };
-    assert_int_equal(judge(&a, &plain).body_bytes, 77);
+    assert_int_equal(judge_request(&a, &plain).body_bytes, 77);
 }
 
 static void guard__too_much__is_refused_before_it_is_looked_at(void **state)
@@ -288,18 +291,19 @@ static void guard__too_much__is_refused_before_it_is_looked_at(void **state)
     memset(path + 1, 'a', sizeof path - 2);
     memset(value + 5, 'b', sizeof value - 6);
     struct asked a = { "GET", path, { US }, false };
-    assert_int_equal(judge(&a, &plain).status, 414);
+    assert_int_equal(judge_request(&a, &plain).status, 414);
     path[GUARD_MAX_TARGET] = 0;
-    assert_int_equal(judge(&a, &plain).status, 200);
+    assert_int_equal(judge_request(&a, &plain).status, 200);
     struct asked b = { "GET", "/", { US, value }, false };
-    assert_int_equal(judge(&b, &plain).status, 431);
+    assert_int_equal(judge_request(&b, &plain).status, 431);
     value[GUARD_MAX_HEADER_BYTES - 40] = 0;
-    assert_int_equal(judge(&b, &plain).status, 200);
+    assert_int_equal(judge_request(&b, &plain).status, 200);
     struct guard_header many[GUARD_MAX_HEADERS + 1];
     for (size_t i = 0; i < ARRAY_LEN(many); i++)
-        many[i] = (struct guard_header){ text("X"), text("") };
-    many[0] = (struct guard_header){ text("Host"), text("localhost:3334") };
-    struct guard_request r = { text("GET"), text("/"), many, ARRAY_LEN(many), false };
+        many[i] = (struct guard_header){ guard_text_of("X"), guard_text_of("") };
+    many[0] = (struct guard_header){ guard_text_of("Host"), guard_text_of("localhost:3334") };
+    struct guard_request r = { guard_text_of("GET"), guard_text_of("/"), many, ARRAY_LEN(many),
+                               false };
     assert_int_equal(guard_judge(&r, &plain).status, 431);
     r.nheaders--;
     assert_int_equal(guard_judge(&r, &plain).status, 200);
@@ -370,7 +374,7 @@ static void guard__with_a_token__all_but_the_page_asks_for_it(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(wide_rows); i++) {
-        struct guard_verdict v = judge(&wide_rows[i].a, &wide);
+        struct guard_verdict v = judge_request(&wide_rows[i].a, &wide);
         print_message("  %s: %u\n", wide_rows[i].name, v.status);
         assert_int_equal(v.status, wide_rows[i].status);
         assert_int_equal(v.cause, wide_rows[i].cause);
@@ -380,12 +384,12 @@ static void guard__with_a_token__all_but_the_page_asks_for_it(void **state)
 static void guard__secrets__are_the_same_or_not(void **state)
 {
     (void)state;
-    assert_true(guard_same(text(TOKEN), text(TOKEN)));
-    assert_true(guard_same(text(""), text("")));
-    assert_false(guard_same(text(TOKEN), text("")));
-    assert_false(guard_same(text("abc"), text("abd")));
-    assert_false(guard_same(text("abc"), text("abcd")));
-    assert_false(guard_same(text("abcd"), text("abc")));
+    assert_true(guard_same(guard_text_of(TOKEN), guard_text_of(TOKEN)));
+    assert_true(guard_same(guard_text_of(""), guard_text_of("")));
+    assert_false(guard_same(guard_text_of(TOKEN), guard_text_of("")));
+    assert_false(guard_same(guard_text_of("abc"), guard_text_of("abd")));
+    assert_false(guard_same(guard_text_of("abc"), guard_text_of("abcd")));
+    assert_false(guard_same(guard_text_of("abcd"), guard_text_of("abc")));
 }
 
 static void guard__first_byte__tells_a_debugger(void **state)

@@ -30,7 +30,7 @@ enum { HAS = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 };
 
 static uint64_t address_of(unsigned function) { return 0x1000 + 0x100 * function; }
 
-static unsigned pick(struct fixture *f, unsigned n)
+static unsigned pick_below(struct fixture *f, unsigned n)
 {
     f->random = f->random * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)(f->random >> 33) % n;
@@ -38,7 +38,7 @@ static unsigned pick(struct fixture *f, unsigned n)
 
 static void feed_event_of(struct fixture *f, enum event_kind kind, uint64_t pc, uint64_t target)
 {
-    f->c1 += 1 + pick(f, 1000);
+    f->c1 += 1 + pick_below(f, 1000);
     calltree_feed(f->tree,
                   &(struct event){ .kind = kind,
                                    .flags = HAS,
@@ -53,7 +53,8 @@ static void feed_event_of(struct fixture *f, enum event_kind kind, uint64_t pc, 
 static void call_some(struct fixture *f, unsigned calls)
 {
     for (unsigned k = 0; k < calls; k++) {
-        uint64_t a = address_of(1 + pick(f, FUNCTIONS - 1)), b = address_of(1 + pick(f, 4));
+        uint64_t a = address_of(1 + pick_below(f, FUNCTIONS - 1)),
+                 b = address_of(1 + pick_below(f, 4));
         feed_event_of(f, EVENT_CALL, address_of(0) + 4, a);
         feed_event_of(f, EVENT_CALL, a + 4, b);
         feed_event_of(f, EVENT_CALL, b + 4, b);
@@ -63,7 +64,7 @@ static void call_some(struct fixture *f, unsigned calls)
     }
 }
 
-static int setup(void **state)
+static int set_up_feed(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
     *state = f;
@@ -75,7 +76,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_feed(void **state)
 {
     struct fixture *f = *state;
     feed_free(f->feed);
@@ -99,7 +100,7 @@ static void keep_figures(struct fixture *f, unsigned second)
 /* The next second: half of them bring nothing, the others much. */
 static void pass_second(struct fixture *f, unsigned second)
 {
-    call_some(f, pick(f, 2) ? 0 : pick(f, 60));
+    call_some(f, pick_below(f, 2) ? 0 : pick_below(f, 60));
     f->now.ns += 1000000000;
     f->now.wall_ms += 1000;
     assert_true(feed_fold(f->feed, &f->from, &f->now, NULL) >= 0);
@@ -125,7 +126,7 @@ static json_t *range_of(const struct fixture *f, int64_t from_ms, int64_t to_ms)
     return range;
 }
 
-static uint64_t member(const json_t *o, const char *key)
+static uint64_t number_at(const json_t *o, const char *key)
 {
     return (uint64_t)json_integer_value(json_object_get(o, key));
 }
@@ -164,8 +165,8 @@ static void compare_range(const struct fixture *f, unsigned from, unsigned to)
         for (size_t v = 0; v < FIGURES; v++)
             assert_int_equal(left[k][v], 0);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(range, "tot"), 0)), hits);
-    assert_int_equal(member(range, "span"), 1000 * (to - from));
-    assert_int_equal(member(range, "every"), 1);
+    assert_int_equal(number_at(range, "span"), 1000 * (to - from));
+    assert_int_equal(number_at(range, "every"), 1);
     json_decref(range);
 }
 
@@ -241,9 +242,9 @@ static void range__older_than_seconds__is_of_tens(void **state)
         assert_true(feed_fold(f->feed, &f->from, &f->now, NULL) >= 0);
     }
     json_t *late = range_of(f, 1000000 + 101 * 1000, INT64_MAX), *early = range_of(f, 0, INT64_MAX);
-    assert_int_equal(member(late, "every"), 1);
-    assert_int_equal(member(early, "every"), 10);
-    assert_int_equal(member(early, "span"), 1000 * (FEED_SECONDS + 100));
+    assert_int_equal(number_at(late, "every"), 1);
+    assert_int_equal(number_at(early, "every"), 10);
+    assert_int_equal(number_at(early, "span"), 1000 * (FEED_SECONDS + 100));
     assert_int_equal(json_integer_value(json_array_get(json_object_get(early, "tot"), 0)),
                      3 * (FEED_SECONDS + 100)); /* calls since the first fold */
     json_decref(late);
@@ -262,22 +263,25 @@ static void range__of_all__is_of_seconds_as_long_as_none_is_forgotten(void **sta
         assert_true(feed_fold(f->feed, &f->from, &f->now, NULL) >= 0);
     }
     json_t *all = range_of(f, 0, INT64_MAX);
-    assert_int_equal(member(all, "every"), 1);
-    assert_int_equal(member(all, "last"), 24);
+    assert_int_equal(number_at(all, "every"), 1);
+    assert_int_equal(number_at(all, "last"), 24);
     json_decref(all);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(range__between_any_two_seconds__is_what_lies_between, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(range__between_any_two_seconds__is_what_lies_between,
+                                        set_up_feed, tear_down_feed),
         cmocka_unit_test_setup_teardown(
-            range__estimated_counter__is_corrected_by_what_is_known_later, setup, teardown),
-        cmocka_unit_test_setup_teardown(range__without_points__says_what_there_is, setup, teardown),
+            range__estimated_counter__is_corrected_by_what_is_known_later, set_up_feed,
+            tear_down_feed),
+        cmocka_unit_test_setup_teardown(range__without_points__says_what_there_is, set_up_feed,
+                                        tear_down_feed),
         cmocka_unit_test_setup_teardown(range__of_all__is_of_seconds_as_long_as_none_is_forgotten,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(range__older_than_seconds__is_of_tens, setup, teardown),
+                                        set_up_feed, tear_down_feed),
+        cmocka_unit_test_setup_teardown(range__older_than_seconds__is_of_tens, set_up_feed,
+                                        tear_down_feed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,13 +28,13 @@ struct events {
     uint64_t first;
 };
 
-static const struct event *event(const void *ctx, uint64_t number)
+static const struct event *event_at(const void *ctx, uint64_t number)
 {
     const struct events *s = ctx;
     return &s->e[number - s->first];
 }
 
-static bool function(const void *ctx, uint64_t addr, uint64_t *start)
+static bool function_start(const void *ctx, uint64_t addr, uint64_t *start)
 {
     (void)ctx;
     if (addr < FN(0))
@@ -43,41 +43,42 @@ static bool function(const void *ctx, uint64_t addr, uint64_t *start)
     return true;
 }
 
-static int make(const struct event *e, size_t n, const struct timeline_ask *ask,
-                struct timeline *out)
+static int make_timeline(const struct event *e, size_t n, const struct timeline_ask *ask,
+                         struct timeline *out)
 {
     struct events s = { e, 7 };
-    return timeline_make(&(struct timeline_source){ &s, event, 7, 7 + n, function }, ask, out);
+    return timeline_make(&(struct timeline_source){ &s, event_at, 7, 7 + n, function_start }, ask,
+                         out);
 }
 
 static const struct timeline_ask all = { .px = 1000, .levels = 32 };
 
 /* Events of functions by their number, at a time. */
-static struct event at(uint64_t t, enum event_kind kind, unsigned fn, uint64_t target)
+static struct event make_event(uint64_t t, enum event_kind kind, unsigned fn, uint64_t target)
 {
     return (struct event){
         .kind = (uint8_t)kind, .flags = HAS, .pc = FN(fn) + 0x20, .target = target, .c1 = t
     };
 }
 
-static struct event call(uint64_t t, unsigned from, unsigned to)
+static struct event call_event(uint64_t t, unsigned from, unsigned to)
 {
-    return at(t, EVENT_CALL, from, FN(to));
+    return make_event(t, EVENT_CALL, from, FN(to));
 }
 
-static struct event back(uint64_t t, unsigned from, unsigned to)
+static struct event return_event(uint64_t t, unsigned from, unsigned to)
 {
-    return at(t, EVENT_RETURN, from, FN(to) + 0x24);
+    return make_event(t, EVENT_RETURN, from, FN(to) + 0x24);
 }
 
-static struct event rte(uint64_t t, unsigned from, unsigned to)
+static struct event rte_event(uint64_t t, unsigned from, unsigned to)
 {
-    return at(t, EVENT_RTE, from, FN(to) + 0x20);
+    return make_event(t, EVENT_RTE, from, FN(to) + 0x20);
 }
 
-static struct event interrupt(uint64_t t, unsigned from, unsigned to, unsigned vector)
+static struct event interrupt_event(uint64_t t, unsigned from, unsigned to, unsigned vector)
 {
-    struct event e = at(t, EVENT_INTERRUPT, from, FN(to));
+    struct event e = make_event(t, EVENT_INTERRUPT, from, FN(to));
     e.vector = (uint16_t)vector;
     return e;
 }
@@ -99,16 +100,16 @@ static void follow__calls_and_returns__levels(void **state)
     (void)state;
     struct timeline t;
     const struct event e[] = {
-        at(100, EVENT_START, 0, 0),
-        call(110, 0, 1),
-        call(120, 1, 2),
-        back(150, 2, 1),
-        back(160, 1, 0),
-        call(170, 0, 2),
-        back(190, 2, 0),
-        at(200, EVENT_STOP, 0, 0),
+        make_event(100, EVENT_START, 0, 0),
+        call_event(110, 0, 1),
+        call_event(120, 1, 2),
+        return_event(150, 2, 1),
+        return_event(160, 1, 0),
+        call_event(170, 0, 2),
+        return_event(190, 2, 0),
+        make_event(200, EVENT_STOP, 0, 0),
     };
-    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &all, &t), 0);
     assert_int_equal(t.clock, TIMELINE_C1);
     assert_int_equal(t.first, 100);
     assert_int_equal(t.last, 200);
@@ -131,9 +132,9 @@ static void follow__callers_not_seen__were_there_all_along(void **state)
 {
     (void)state;
     struct timeline t;
-    const struct event e[] = { back(10, 3, 2), back(20, 2, 1), call(30, 1, 4), back(40, 4, 1),
-                               at(50, EVENT_TIMESTAMP, 1, 0) };
-    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    const struct event e[] = { return_event(10, 3, 2), return_event(20, 2, 1), call_event(30, 1, 4),
+                               return_event(40, 4, 1), make_event(50, EVENT_TIMESTAMP, 1, 0) };
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &all, &t), 0);
     assert_int_equal(t.levels, 3);
     assert_int_equal(t.ncalls, 3); /* function 3 had no time */
     expect_span(&t.calls[0], 0, 1, 10, 50, BEFORE | OPEN);
@@ -146,10 +147,10 @@ static void follow__tail_call__takes_the_place(void **state)
 {
     (void)state;
     struct timeline t;
-    const struct event e[] = { call(0, 0, 1), at(10, EVENT_JUMP, 1, FN(1) + 8),
-                               at(20, EVENT_JUMP, 1, FN(2)), back(30, 2, 0),
-                               at(40, EVENT_TIMESTAMP, 0, 0) };
-    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    const struct event e[] = { call_event(0, 0, 1), make_event(10, EVENT_JUMP, 1, FN(1) + 8),
+                               make_event(20, EVENT_JUMP, 1, FN(2)), return_event(30, 2, 0),
+                               make_event(40, EVENT_TIMESTAMP, 0, 0) };
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &all, &t), 0);
     assert_int_equal(t.ncalls, 3);
     expect_span(&t.calls[0], 0, 0, 0, 40, BEFORE | OPEN);
     expect_span(&t.calls[1], 1, 1, 0, 20, 0);
@@ -161,9 +162,9 @@ static void follow__longjmp__closes_all_above(void **state)
 {
     (void)state;
     struct timeline t;
-    const struct event e[] = { call(0, 0, 1), call(10, 1, 2), call(20, 2, 3), back(30, 3, 0),
-                               at(40, EVENT_TIMESTAMP, 0, 0) };
-    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    const struct event e[] = { call_event(0, 0, 1), call_event(10, 1, 2), call_event(20, 2, 3),
+                               return_event(30, 3, 0), make_event(40, EVENT_TIMESTAMP, 0, 0) };
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &all, &t), 0);
     assert_int_equal(t.ncalls, 4);
     expect_span(&t.calls[1], 1, 1, 0, 30, 0);
     expect_span(&t.calls[2], 2, 2, 10, 30, 0);
@@ -176,17 +177,17 @@ static void follow__lost_events__end_levels_and_stay_marked(void **state)
     (void)state;
     struct timeline t;
     const struct event e[] = {
-        call(0, 0, 1),
-        call(10, 1, 2),
+        call_event(0, 0, 1),
+        call_event(10, 1, 2),
         { .kind = EVENT_LOST, .cause = EVENT_CAUSE_RING_FULL, .lost_events = 5 },
         { .kind = EVENT_LOST,
           .cause = EVENT_CAUSE_LINK,
           .flags = EVENT_AMOUNT_BOUND,
           .lost_events = 3 },
-        call(30, 1, 3),
-        back(40, 3, 1),
+        call_event(30, 1, 3),
+        return_event(40, 3, 1),
     };
-    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &all, &t), 0);
     assert_int_equal(t.ngaps, 2);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(t.gaps[i].from, 10);
@@ -208,10 +209,10 @@ static void follow__doubtful_event__marks_its_call(void **state)
 {
     (void)state;
     struct timeline t;
-    struct event e[] = { call(0, 0, 1), back(10, 1, 0), call(20, 0, 1), back(30, 1, 0),
-                         at(40, EVENT_TIMESTAMP, 0, 0) };
+    struct event e[] = { call_event(0, 0, 1), return_event(10, 1, 0), call_event(20, 0, 1),
+                         return_event(30, 1, 0), make_event(40, EVENT_TIMESTAMP, 0, 0) };
     e[2].flags |= EVENT_DOUBTFUL;
-    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &all, &t), 0);
     assert_int_equal(t.ncalls, 3);
     assert_int_equal(t.calls[1].flags, 0);
     assert_int_equal(t.calls[2].flags, DOUBT);
@@ -222,10 +223,10 @@ static void follow__tasks__have_stacks_of_their_own(void **state)
 {
     (void)state;
     struct timeline t;
-    struct event e[] = { call(0, 0, 1), call(10, 4, 5), back(20, 5, 4), back(30, 1, 0),
-                         at(40, EVENT_TIMESTAMP, 0, 0) };
+    struct event e[] = { call_event(0, 0, 1), call_event(10, 4, 5), return_event(20, 5, 4),
+                         return_event(30, 1, 0), make_event(40, EVENT_TIMESTAMP, 0, 0) };
     e[1].context = e[2].context = 9;
-    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &all, &t), 0);
     assert_int_equal(t.ncalls, 5);
     expect_span(&t.calls[0], 0, 0, 0, 10, BEFORE);
     expect_span(&t.calls[1], 0, 4, 10, 30, BEFORE);
@@ -240,15 +241,20 @@ static void follow__program_switches_stacks__each_goes_on(void **state)
 {
     (void)state;
     struct timeline t;
-    const struct event e[] = {
-        at(0, EVENT_START, 0, 0), call(0, 0, 1),
-        call(10, 1, 9),           at(15, EVENT_RETURN, 9, FN(2) + 0x80), /* to a task never seen */
-        call(20, 2, 9),           back(25, 9, 1),
-        call(30, 1, 9),           back(35, 9, 2),
-        call(40, 2, 9),           back(45, 9, 1),
-        back(50, 1, 0),           at(60, EVENT_TIMESTAMP, 0, 0)
-    };
-    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    const struct event e[] = { make_event(0, EVENT_START, 0, 0),
+                               call_event(0, 0, 1),
+                               call_event(10, 1, 9),
+                               make_event(15, EVENT_RETURN, 9,
+                                          FN(2) + 0x80), /* to a task never seen */
+                               call_event(20, 2, 9),
+                               return_event(25, 9, 1),
+                               call_event(30, 1, 9),
+                               return_event(35, 9, 2),
+                               call_event(40, 2, 9),
+                               return_event(45, 9, 1),
+                               return_event(50, 1, 0),
+                               make_event(60, EVENT_TIMESTAMP, 0, 0) };
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &all, &t), 0);
     assert_int_equal(t.levels, 3);
     expect_span(&t.calls[0], 0, 0, 0, 15, 0);
     expect_span(&t.calls[1], 0, 2, 15, 25, DOUBT);
@@ -263,8 +269,9 @@ static void follow__clock_set_to_0__time_goes_on(void **state)
 {
     (void)state;
     struct timeline t;
-    const struct event e[] = { call(1000, 0, 1), back(1010, 1, 0), call(5, 0, 1), back(9, 1, 0) };
-    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    const struct event e[] = { call_event(1000, 0, 1), return_event(1010, 1, 0),
+                               call_event(5, 0, 1), return_event(9, 1, 0) };
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &all, &t), 0);
     assert_int_equal(t.last, 1019);
     timeline_free(&t);
 }
@@ -276,18 +283,18 @@ static void make__few_pixels__handlers_and_gaps_stay(void **state)
     struct timeline t;
     struct event e[40 * 3 + 3];
     size_t n = 0;
-    e[n++] = at(0, EVENT_START, 0, 0);
+    e[n++] = make_event(0, EVENT_START, 0, 0);
     for (unsigned i = 0; i < 40; i++) {
-        e[n++] = interrupt(10 + i * 10, 0, 1, i % 2 ? 0x400 : 0x420);
-        e[n++] = rte(11 + i * 10, 1, 0);
+        e[n++] = interrupt_event(10 + i * 10, 0, 1, i % 2 ? 0x400 : 0x420);
+        e[n++] = rte_event(11 + i * 10, 1, 0);
         e[n++] = i % 20 == 19 ? (struct event){ .kind = EVENT_LOST,
                                                 .cause = EVENT_CAUSE_RING_FULL,
                                                 .lost_events = 1 }
-                              : at(12 + i * 10, EVENT_TIMESTAMP, 0, 0);
+                              : make_event(12 + i * 10, EVENT_TIMESTAMP, 0, 0);
     }
-    e[n++] = at(411, EVENT_TIMESTAMP, 0, 0);
-    e[n++] = at(411, EVENT_STOP, 0, 0);
-    assert_int_equal(make(e, n, &(struct timeline_ask){ .px = 4, .levels = 32 }, &t), 0);
+    e[n++] = make_event(411, EVENT_TIMESTAMP, 0, 0);
+    e[n++] = make_event(411, EVENT_STOP, 0, 0);
+    assert_int_equal(make_timeline(e, n, &(struct timeline_ask){ .px = 4, .levels = 32 }, &t), 0);
     assert_int_equal(t.step, 103);
     unsigned handlers = 0, lost = 0;
     for (size_t i = 0; i < t.nhandlers; i++) {
@@ -307,24 +314,25 @@ static void make__range__is_what_was_asked_for_or_not_there(void **state)
 {
     (void)state;
     struct timeline t;
-    const struct event e[] = { call(100, 0, 1), call(120, 1, 2), back(150, 2, 1), back(160, 1, 0) };
+    const struct event e[] = { call_event(100, 0, 1), call_event(120, 1, 2),
+                               return_event(150, 2, 1), return_event(160, 1, 0) };
     struct timeline_ask ask = { true, true, 110, 130, 20, 2 };
-    assert_int_equal(make(e, ARRAY_LEN(e), &ask, &t), 0);
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &ask, &t), 0);
     assert_int_equal(t.ncalls, 2); /* a third level was not asked for */
     assert_int_equal(t.levels, 3);
     expect_span(&t.calls[0], 0, 0, 110, 130, BEFORE | OPEN);
     expect_span(&t.calls[1], 1, 1, 110, 130, 0);
     timeline_free(&t);
     ask.to = 1000;
-    assert_int_equal(make(e, ARRAY_LEN(e), &ask, &t), 0);
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &ask, &t), 0);
     assert_int_equal(t.to, 160);
     timeline_free(&t);
     ask.from = 99;
-    assert_int_equal(make(e, ARRAY_LEN(e), &ask, &t), -ERR_NOT_FOUND);
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &ask, &t), -ERR_NOT_FOUND);
     assert_int_equal(t.first, 100);
     timeline_free(&t);
     ask.from = 160;
-    assert_int_equal(make(e, ARRAY_LEN(e), &ask, &t), -ERR_NOT_FOUND);
+    assert_int_equal(make_timeline(e, ARRAY_LEN(e), &ask, &t), -ERR_NOT_FOUND);
     timeline_free(&t);
 }
 
@@ -332,9 +340,9 @@ static void make__no_clock__counts_events(void **state)
 {
     (void)state;
     struct timeline t;
-    struct event e[] = { call(0, 0, 1), back(0, 1, 0) };
+    struct event e[] = { call_event(0, 0, 1), return_event(0, 1, 0) };
     e[0].flags = e[1].flags = EVENT_HAS_PC | EVENT_HAS_TARGET;
-    assert_int_equal(make(e, 2, &all, &t), 0);
+    assert_int_equal(make_timeline(e, 2, &all, &t), 0);
     assert_int_equal(t.clock, TIMELINE_NUMBERS);
     assert_int_equal(t.first, 7);
     assert_int_equal(t.last, 8);
@@ -345,7 +353,7 @@ static void make__no_clock__counts_events(void **state)
 
 enum { FUNCTIONS = 6, LEVELS = 8, TIMES = 4000 };
 
-static uint32_t next(uint32_t *seed)
+static uint32_t next_random(uint32_t *seed)
 {
     *seed = *seed * 1664525 + 1013904223;
     return *seed >> 16;
@@ -369,17 +377,19 @@ static void run_for(struct program *p, uint64_t from, uint64_t to)
 
 static void one_step(struct program *p, uint64_t t, uint32_t *seed)
 {
-    unsigned top = p->stack[p->depth - 1], to = next(seed) % FUNCTIONS, what = next(seed) % 8;
+    unsigned top = p->stack[p->depth - 1], to = next_random(seed) % FUNCTIONS,
+             what = next_random(seed) % 8;
     if (p->depth > 1 && (what < 3 || p->depth == LEVELS)) {
         unsigned under = p->stack[p->depth - 2];
-        p->e[p->n++] = p->handler[p->depth - 1] ? rte(t, top, under) : back(t, top, under);
+        p->e[p->n++] =
+            p->handler[p->depth - 1] ? rte_event(t, top, under) : return_event(t, top, under);
         p->depth--;
     } else if (what == 3 && p->depth > 1 && to != top) {
-        p->e[p->n++] = at(t, EVENT_JUMP, top, FN(to));
+        p->e[p->n++] = make_event(t, EVENT_JUMP, top, FN(to));
         p->stack[p->depth - 1] = to;
     } else if (p->depth < LEVELS) {
         bool handler = what == 4;
-        p->e[p->n++] = handler ? interrupt(t, top, to, 0x400) : call(t, top, to);
+        p->e[p->n++] = handler ? interrupt_event(t, top, to, 0x400) : call_event(t, top, to);
         p->handler[p->depth] = handler;
         p->stack[p->depth++] = to;
     }
@@ -388,11 +398,11 @@ static void one_step(struct program *p, uint64_t t, uint32_t *seed)
 static void make_program(struct program *p, uint32_t *seed)
 {
     uint64_t t = 0;
-    unsigned slow = 1 + next(seed) % 9;
+    unsigned slow = 1 + next_random(seed) % 9;
     *p = (struct program){ .depth = 1 };
-    p->e[p->n++] = at(0, EVENT_START, 0, 0);
+    p->e[p->n++] = make_event(0, EVENT_START, 0, 0);
     while (p->n < TIMES) {
-        uint64_t to = t + 1 + next(seed) % slow;
+        uint64_t to = t + 1 + next_random(seed) % slow;
         if (to >= TIMES)
             break;
         run_for(p, t, to);
@@ -400,7 +410,7 @@ static void make_program(struct program *p, uint32_t *seed)
         one_step(p, t, seed);
     }
     run_for(p, t, TIMES - 1);
-    p->e[p->n++] = at(TIMES - 1, EVENT_STOP, p->stack[p->depth - 1], 0);
+    p->e[p->n++] = make_event(TIMES - 1, EVENT_STOP, p->stack[p->depth - 1], 0);
 }
 
 /* The span that has a pixel. */
@@ -458,11 +468,11 @@ static void random__programs__each_pixel_has_who_had_most(void **state)
         make_program(p, &seed);
         struct timeline_ask ask = { .has_from = round % 2,
                                     .has_to = round % 2,
-                                    .from = 100 + next(&seed) % 1000,
-                                    .to = 2000 + next(&seed) % 1999,
-                                    .px = 1 + next(&seed) % (round % 3 ? 200 : 4096),
+                                    .from = 100 + next_random(&seed) % 1000,
+                                    .to = 2000 + next_random(&seed) % 1999,
+                                    .px = 1 + next_random(&seed) % (round % 3 ? 200 : 4096),
                                     .levels = LEVELS };
-        assert_int_equal(make(p->e, p->n, &ask, &t), 0);
+        assert_int_equal(make_timeline(p->e, p->n, &ask, &t), 0);
         uint64_t pixels = (t.to - t.from + t.step - 1) / t.step, busy = 0;
         assert_true(pixels <= ask.px);
         for (unsigned level = 0; level < LEVELS; level++)
@@ -486,18 +496,19 @@ static void random__anything__spans_are_in_order(void **state)
         struct timeline t;
         for (size_t i = 0; i < ARRAY_LEN(e); i++)
             e[i] = (struct event){
-                .kind = (uint8_t)(next(&seed) % (round % 2 ? EVENT_NKINDS : EVENT_RTE + 1)),
-                .flags = HAS & ~(next(&seed) % 16 ? 0u : 1u << next(&seed) % 8),
-                .pc = 0xF00 + next(&seed) % 0x600,
-                .target = 0xF00 + next(&seed) % 0x600,
-                .c1 = next(&seed) % 50 ? i * 3 : next(&seed),
-                .lost_events = next(&seed),
-                .context = next(&seed) % 40 ? 0 : next(&seed) % 30,
-                .cause = (uint8_t)next(&seed),
-                .vector = (uint16_t)(next(&seed) % 4),
+                .kind = (uint8_t)(next_random(&seed) % (round % 2 ? EVENT_NKINDS : EVENT_RTE + 1)),
+                .flags = HAS & ~(next_random(&seed) % 16 ? 0u : 1u << next_random(&seed) % 8),
+                .pc = 0xF00 + next_random(&seed) % 0x600,
+                .target = 0xF00 + next_random(&seed) % 0x600,
+                .c1 = next_random(&seed) % 50 ? i * 3 : next_random(&seed),
+                .lost_events = next_random(&seed),
+                .context = next_random(&seed) % 40 ? 0 : next_random(&seed) % 30,
+                .cause = (uint8_t)next_random(&seed),
+                .vector = (uint16_t)(next_random(&seed) % 4),
             };
-        struct timeline_ask ask = { .px = 1 + next(&seed) % 500, .levels = 1 + next(&seed) % 256 };
-        assert_int_equal(make(e, ARRAY_LEN(e), &ask, &t), 0);
+        struct timeline_ask ask = { .px = 1 + next_random(&seed) % 500,
+                                    .levels = 1 + next_random(&seed) % 256 };
+        assert_int_equal(make_timeline(e, ARRAY_LEN(e), &ask, &t), 0);
         for (size_t i = 0; i < t.ncalls; i++) {
             const struct timeline_span *s = &t.calls[i];
             assert_true(s->from >= t.from && s->from < s->to && s->to <= t.to);
