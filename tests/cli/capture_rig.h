@@ -29,19 +29,19 @@ static inline struct s12z_board *board_of(struct fixture *x)
 {
     return (struct s12z_board *)((struct sim_bdc_view *)x->r.p)->board;
 }
-static inline void put8(struct fixture *x, uint32_t addr, uint8_t v)
+static inline void write_byte(struct fixture *x, uint32_t addr, uint8_t v)
 {
     assert_int_equal(rig_block(&x->r, BDC_WRITE, addr, 1, &v, 1), BDC_OK);
 }
 
-static inline uint64_t symbol(struct fixture *x, const char *name)
+static inline uint64_t symbol_address(struct fixture *x, const char *name)
 {
     uint64_t a = 0;
     assert_true(symbols_lookup(x->syms, name, &a));
     return a;
 }
 
-static inline void drain(struct fixture *x)
+static inline void drain_edges(struct fixture *x)
 {
     uint64_t lost = 0;
     for (int n = 1; n > 0; x->n += (size_t)n) {
@@ -66,22 +66,22 @@ static inline void capture_from(struct fixture *x, const char *probe)
                    im->sections[k].size);
     rig_special_reset(&x->r);
     rig_attach(&x->r);
-    rig_set_reg(&x->r, CRN_PC, (uint32_t)symbol(x, "start"));
+    rig_set_reg(&x->r, CRN_PC, (uint32_t)symbol_address(x, "start"));
     x->edge = malloc(EDGES * sizeof *x->edge);
     assert_non_null(x->edge);
     assert_int_equal(x->r.p->driver->pdo->start(x->r.p, &hz, NULL), 0);
-    put8(x, DBGTCRH, 0x40);
-    put8(x, DBGTCRL, 0x06);
-    put8(x, DBGC1, 0x80);
+    write_byte(x, DBGTCRH, 0x40);
+    write_byte(x, DBGTCRL, 0x06);
+    write_byte(x, DBGC1, 0x80);
     assert_int_equal(rig_command(&x->r, BDC_GO, 0, NULL, NULL), BDC_OK);
     for (unsigned k = 0; k < 60; k++) {
         board_run_to(b, b->cpu.cycles + 10000);
-        drain(x);
+        drain_edges(x);
     }
     assert_int_equal(rig_command(&x->r, BDC_BACKGROUND, 0, NULL, NULL), BDC_OK);
-    put8(x, DBGC1, 0);
+    write_byte(x, DBGC1, 0);
     board_run_to(b, b->cpu.cycles + 100000);
-    drain(x);
+    drain_edges(x);
 }
 
 static inline void fixture_drop(struct fixture *x)

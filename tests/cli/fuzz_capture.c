@@ -46,7 +46,7 @@ struct file {
     struct event last; /* counters and time go on from block to block */
 };
 
-static void must(bool holds)
+static void must_hold(bool holds)
 {
     if (!holds)
         abort();
@@ -60,7 +60,7 @@ static void put_block(struct file *f, uint32_t type, uint32_t flags, uint32_t ev
     uint8_t *h = f->bytes + f->len;
     size_t stored = ZSTD_compress(h + RECORDING_BLOCK_HEADER,
                                   sizeof f->bytes - f->len - RECORDING_BLOCK_HEADER, plain, len, 1);
-    must(!ZSTD_isError(stored));
+    must_hold(!ZSTD_isError(stored));
     const uint32_t words[] = { type, flags, (uint32_t)stored, (uint32_t)len, events };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         put_le32(h + 4 * i, words[i]);
@@ -69,7 +69,7 @@ static void put_block(struct file *f, uint32_t type, uint32_t flags, uint32_t ev
 }
 
 /* Few addresses and stacks, so that calls and returns meet; now and then anything. */
-static uint64_t address(uint8_t b)
+static uint64_t address_of(uint8_t b)
 {
     return b >= 0xF0 ? (uint64_t)b << (b & 15) * 4 : 0x8C010000u + (b & 15) * 0x40u + (b >> 4) * 2u;
 }
@@ -78,8 +78,8 @@ static struct event make_event(struct event *last, const uint8_t *p)
 {
     struct event e = { .kind = p[0] % EVENT_NKINDS,
                        .flags = (p[1] | p[2] << 8) & 0x7FF,
-                       .pc = address(p[3]),
-                       .target = address(p[4]) };
+                       .pc = address_of(p[3]),
+                       .target = address_of(p[4]) };
     /* as most have */
     e.flags |= p[2] & 0x80
                    ? 0
@@ -163,11 +163,11 @@ static void count_nodes(const struct calltree *t)
     size_t n;
     const struct calltree_node *node = calltree_nodes(t, &n);
     for (size_t i = 0; i < n; i++) {
-        must(node[i].parent == CALLTREE_NONE || node[i].parent < i);
+        must_hold(node[i].parent == CALLTREE_NONE || node[i].parent < i);
         c1 += node[i].c1;
         c2 += node[i].c2;
     }
-    must(c1 == s->total_c1 && c2 == s->total_c2);
+    must_hold(c1 == s->total_c1 && c2 == s->total_c2);
 }
 
 static void events_of(const struct file *f)
@@ -179,43 +179,43 @@ static void events_of(const struct file *f)
     uint64_t got = 0;
     int n, ret = recording_open_bytes(f->bytes, f->len, &r, &err);
     if (ret < 0) {
-        must(ret == -ERR_FORMAT && *err.what && *err.hint);
+        must_hold(ret == -ERR_FORMAT && *err.what && *err.hint);
         return;
     }
     ret = capture_open(&c, NULL, recording_header(r), NULL, &err);
-    must(ret == 0);
+    must_hold(ret == 0);
     while ((n = recording_read(r, e, ARRAY_LEN(e), &err)) > 0) {
         got += (uint64_t)n;
-        must(capture_feed(&c, e, (size_t)n, &err) == 0);
+        must_hold(capture_feed(&c, e, (size_t)n, &err) == 0);
     }
-    must(n == 0 && (f->doubtful ? got >= f->events : got == f->events));
-    must(f->doubtful || (recording_damage(r) == NULL) == f->ended);
+    must_hold(n == 0 && (f->doubtful ? got >= f->events : got == f->events));
+    must_hold(f->doubtful || (recording_damage(r) == NULL) == f->ended);
     count_nodes(c.tree);
     capture_close(&c);
     recording_close(r);
 }
 
-static void drop(void *ctx, const char *text, size_t len)
+static void check_text(void *ctx, const char *text, size_t len)
 {
-    must(!memchr(text, 0, len) && !memchr(text, 27, len));
+    must_hold(!memchr(text, 0, len) && !memchr(text, 27, len));
     *(size_t *)ctx += len;
 }
 
-static void show(const struct profile *p)
+static void show_reports(const struct profile *p)
 {
     size_t shown = 0;
-    const struct text_sink out = { drop, &shown };
+    const struct text_sink out = { check_text, &shown };
     const struct report_options o = { .ascii = true };
     uint64_t c1 = 0, hits = 0;
     for (size_t i = 0; i < p->nfunctions; i++) {
         c1 += p->functions[i].c1;
         hits += p->functions[i].hits;
     }
-    must(hits == p->total_hits && (p->info.estimate.is || c1 == p->total_c1));
-    must(report_functions(p, &o, &out) == 0 && report_tree(p, &o, &out) == 0);
+    must_hold(hits == p->total_hits && (p->info.estimate.is || c1 == p->total_c1));
+    must_hold(report_functions(p, &o, &out) == 0 && report_tree(p, &o, &out) == 0);
     report_summary(p, &o, &out);
     report_json(p, &out);
-    must(shown);
+    must_hold(shown);
 }
 
 static void profile_of(const struct file *f)
@@ -226,11 +226,11 @@ static void profile_of(const struct file *f)
     struct symbols *syms;
     if (fd < 0)
         fd = memfd_create("recording", MFD_CLOEXEC);
-    must(ftruncate(fd, 0) == 0 && pwrite(fd, f->bytes, f->len, 0) == (ssize_t)f->len);
+    must_hold(ftruncate(fd, 0) == 0 && pwrite(fd, f->bytes, f->len, 0) == (ssize_t)f->len);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (replay_file(path, NULL, &p, &syms, NULL) < 0)
         return;
-    show(p);
+    show_reports(p);
     profile_free(p);
     symbols_close(syms);
 }

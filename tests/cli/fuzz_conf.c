@@ -8,8 +8,8 @@
 #include "profiler/cli/conf.h"
 #include "profiler/cli/settings.h"
 
-static int take(void *ctx, int line, const char *section, const char *key, const char *value,
-                struct err *err)
+static int take_setting(void *ctx, int line, const char *section, const char *key,
+                        const char *value, struct err *err)
 {
     if (strlen(section) >= 64 || line < 1)
         abort();
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FILE *in = fmemopen((void *)data, size, "r");
     if (!in)
         return 0;
-    int ret = conf_parse(in, "fuzz.conf", take, &s, &err);
+    int ret = conf_parse(in, "fuzz.conf", take_setting, &s, &err);
     if (ret != 0 && (err.code != ERR_USAGE || strncmp(err.what, "fuzz.conf:", 10)))
         abort();
     fclose(in);

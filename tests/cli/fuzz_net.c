@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void again(const struct net_address *a)
+static void parse_written_again(const struct net_address *a)
 {
     char text[300];
     struct net_address b;
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                       !memchr(a.path, 0, sizeof a.path) || (*a.path && *a.host))
         abort();
     if (ret == 0)
-        again(&a);
+        parse_written_again(&a);
     free(text);
     return 0;
 }

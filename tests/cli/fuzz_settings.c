@@ -16,45 +16,46 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { WORDS = 96 };
 
-static void must(bool holds)
+static void must_hold(bool holds)
 {
     if (!holds)
         abort();
 }
 
-static void refused(int ret, const struct err *err)
+static void must_be_refused(int ret, const struct err *err)
 {
-    must(ret == -ERR_USAGE && err->code == ERR_USAGE && *err->what && *err->hint);
+    must_hold(ret == -ERR_USAGE && err->code == ERR_USAGE && *err->what && *err->hint);
 }
 
-static bool ended(const char *text, size_t cap) { return memchr(text, 0, cap) != NULL; }
+static bool is_ended(const char *text, size_t cap) { return memchr(text, 0, cap) != NULL; }
 
 static bool all_ended(const struct settings *s)
 {
-    bool ok = ended(s->probe, sizeof s->probe) && ended(s->target, sizeof s->target) &&
-              ended(s->chain, sizeof s->chain) && ended(s->elf, sizeof s->elf) &&
-              ended(s->start, sizeof s->start) &&
-              ended(s->shinobi_routine, sizeof s->shinobi_routine) &&
-              ended(s->pdo, sizeof s->pdo) && ended(s->output, sizeof s->output) &&
-              ended(s->record, sizeof s->record) && ended(s->gdb, sizeof s->gdb) &&
-              ended(s->report, sizeof s->report) && ended(s->slice, sizeof s->slice);
+    bool ok = is_ended(s->probe, sizeof s->probe) && is_ended(s->target, sizeof s->target) &&
+              is_ended(s->chain, sizeof s->chain) && is_ended(s->elf, sizeof s->elf) &&
+              is_ended(s->start, sizeof s->start) &&
+              is_ended(s->shinobi_routine, sizeof s->shinobi_routine) &&
+              is_ended(s->pdo, sizeof s->pdo) && is_ended(s->output, sizeof s->output) &&
+              is_ended(s->record, sizeof s->record) && is_ended(s->gdb, sizeof s->gdb) &&
+              is_ended(s->report, sizeof s->report) && is_ended(s->slice, sizeof s->slice);
     for (size_t i = 0; i < s->nstops; i++)
-        ok = ok && *s->stop[i] && ended(s->stop[i], sizeof s->stop[i]);
+        ok = ok && *s->stop[i] && is_ended(s->stop[i], sizeof s->stop[i]);
     for (size_t i = 0; i < s->no_patch.n; i++)
-        ok = ok && *s->no_patch.text[i] && ended(s->no_patch.text[i], sizeof s->no_patch.text[i]);
+        ok =
+            ok && *s->no_patch.text[i] && is_ended(s->no_patch.text[i], sizeof s->no_patch.text[i]);
     for (size_t i = 0; i < s->stack.n; i++)
-        ok = ok && *s->stack.text[i] && ended(s->stack.text[i], sizeof s->stack.text[i]);
+        ok = ok && *s->stack.text[i] && is_ended(s->stack.text[i], sizeof s->stack.text[i]);
     return ok;
 }
 
 /* Written out, it is taken for the same again. */
-static void again(struct settings *to, enum setting id, const char *fmt, unsigned long long a,
-                  unsigned long long b)
+static void set_written_again(struct settings *to, enum setting id, const char *fmt,
+                              unsigned long long a, unsigned long long b)
 {
     char text[80];
     snprintf(text, sizeof text, fmt, a, b);
     to->origin[id] = ORIGIN_NONE;
-    must(settings_set(to, id, ORIGIN_FLAG, text, NULL) == 0);
+    must_hold(settings_set(to, id, ORIGIN_FLAG, text, NULL) == 0);
 }
 
 static void numbers_again(const struct settings *s)
@@ -62,48 +63,50 @@ static void numbers_again(const struct settings *s)
     static struct settings t; /* to spare the stack: made anew each time */
     t = *s;
     if (s->speed_hz)
-        again(&t, SET_SPEED, "%lluHz", s->speed_hz, 0);
+        set_written_again(&t, SET_SPEED, "%lluHz", s->speed_hz, 0);
     if (s->voltage_mv)
-        again(&t, SET_VOLTAGE, "%llu.%03llu", s->voltage_mv / 1000, s->voltage_mv % 1000);
+        set_written_again(&t, SET_VOLTAGE, "%llu.%03llu", s->voltage_mv / 1000,
+                          s->voltage_mv % 1000);
     if (s->passes)
-        again(&t, SET_PASSES, "%llu", s->passes, 0);
+        set_written_again(&t, SET_PASSES, "%llu", s->passes, 0);
     if (s->for_ns)
-        again(&t, SET_FOR, "%lluns", s->for_ns, 0);
+        set_written_again(&t, SET_FOR, "%lluns", s->for_ns, 0);
     if (s->rate_hz)
-        again(&t, SET_RATE, "%llu", s->rate_hz, 0);
+        set_written_again(&t, SET_RATE, "%llu", s->rate_hz, 0);
     if (s->ram_bytes)
-        again(&t, SET_AGENT_RAM, "%#llx:%llu", s->ram_base, s->ram_bytes);
+        set_written_again(&t, SET_AGENT_RAM, "%#llx:%llu", s->ram_base, s->ram_bytes);
     if (s->rotate_bytes)
-        again(&t, SET_ROTATE, "%lluk", s->rotate_bytes / 1000, 0);
+        set_written_again(&t, SET_ROTATE, "%lluk", s->rotate_bytes / 1000, 0);
     if (s->rotate_ns)
-        again(&t, SET_ROTATE, "%lluns", s->rotate_ns, 0);
+        set_written_again(&t, SET_ROTATE, "%lluns", s->rotate_ns, 0);
     if (s->save_ns)
-        again(&t, SET_SAVE_EVERY, "%lluns", s->save_ns, 0);
-    must(t.rotate_bytes == s->rotate_bytes && t.rotate_ns == s->rotate_ns &&
-         t.save_ns == s->save_ns && !(s->rotate_bytes && s->rotate_ns) && s->slice_on < 16);
-    must(t.speed_hz == s->speed_hz && t.voltage_mv == s->voltage_mv && t.passes == s->passes &&
-         t.for_ns == s->for_ns && t.rate_hz == s->rate_hz && t.ram_base == s->ram_base &&
-         t.ram_bytes == s->ram_bytes);
+        set_written_again(&t, SET_SAVE_EVERY, "%lluns", s->save_ns, 0);
+    must_hold(t.rotate_bytes == s->rotate_bytes && t.rotate_ns == s->rotate_ns &&
+              t.save_ns == s->save_ns && !(s->rotate_bytes && s->rotate_ns) && s->slice_on < 16);
+    must_hold(t.speed_hz == s->speed_hz && t.voltage_mv == s->voltage_mv && t.passes == s->passes &&
+              t.for_ns == s->for_ns && t.rate_hz == s->rate_hz && t.ram_base == s->ram_base &&
+              t.ram_bytes == s->ram_bytes);
 }
 
-static void taken(const struct settings *s)
+static void check_taken(const struct settings *s)
 {
-    must(all_ended(s));
-    must(s->nstops <= TRACE_MAX_STOPS && s->no_patch.n <= TRACE_MAX_RANGES &&
-         s->stack.n <= TRACE_MAX_RANGES);
-    must(!s->origin[SET_SPEED] || s->speed_auto || s->speed_hz);
-    must(!s->origin[SET_VOLTAGE] || (s->voltage_mv >= 1000 && s->voltage_mv <= 6000));
-    must(!s->origin[SET_PASSES] || (s->passes && s->passes <= 1000000000));
-    must(!s->origin[SET_FOR] || (s->for_ns && s->for_ns < 9000000000000000000ull));
-    must(!s->origin[SET_RATE] || (s->rate_hz && s->rate_hz <= SAMPLE_RATE_MAX));
-    must(!s->origin[SET_AGENT_RAM] || (s->ram_bytes && s->ram_base + s->ram_bytes <= 1ull << 32));
-    must(s->log < 1u << LOG_NSUBJECTS && (unsigned)s->irq_filter <= IRQ_FILTER_SHINOBI &&
-         (unsigned)s->policy <= TRACE_LIVE);
+    must_hold(all_ended(s));
+    must_hold(s->nstops <= TRACE_MAX_STOPS && s->no_patch.n <= TRACE_MAX_RANGES &&
+              s->stack.n <= TRACE_MAX_RANGES);
+    must_hold(!s->origin[SET_SPEED] || s->speed_auto || s->speed_hz);
+    must_hold(!s->origin[SET_VOLTAGE] || (s->voltage_mv >= 1000 && s->voltage_mv <= 6000));
+    must_hold(!s->origin[SET_PASSES] || (s->passes && s->passes <= 1000000000));
+    must_hold(!s->origin[SET_FOR] || (s->for_ns && s->for_ns < 9000000000000000000ull));
+    must_hold(!s->origin[SET_RATE] || (s->rate_hz && s->rate_hz <= SAMPLE_RATE_MAX));
+    must_hold(!s->origin[SET_AGENT_RAM] ||
+              (s->ram_bytes && s->ram_base + s->ram_bytes <= 1ull << 32));
+    must_hold(s->log < 1u << LOG_NSUBJECTS && (unsigned)s->irq_filter <= IRQ_FILTER_SHINOBI &&
+              (unsigned)s->policy <= TRACE_LIVE);
     numbers_again(s);
 }
 
 /* A number has neither a blank nor a sign in front. */
-static void number(const char *word)
+static void try_number(const char *word)
 {
     struct settings s = { .log = 0 };
     struct err err = { .code = ERR_OK };
@@ -113,11 +116,12 @@ static void number(const char *word)
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         int ret = settings_set(&s, ids[i], ORIGIN_FLAG, word, &err);
         if (ret < 0)
-            refused(ret, &err);
+            must_be_refused(ret, &err);
         else if (ids[i] != SET_HITS && strcmp(word, "auto"))
-            must((isdigit((unsigned char)*word) || *word == '.') && !strpbrk(word, "- \t\n\v\f\r"));
+            must_hold((isdigit((unsigned char)*word) || *word == '.') &&
+                      !strpbrk(word, "- \t\n\v\f\r"));
     }
-    taken(&s);
+    check_taken(&s);
 }
 
 /* The file of settings has a fuzzer of its own; here none is to be read. */
@@ -145,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         /* of exact size, so that a read beyond it is seen */
         char *word = strndup((const char *)at, (size_t)((feed ? feed : end) - at));
         at = feed ? feed + 1 : end;
-        number(word);
+        try_number(word);
         if (env)
             argv[argc++] = word;
         else
@@ -155,9 +159,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!names_a_file(argc, argv)) {
         int ret = settings_read(&s, settings_opts, argc, argv, env, &err);
         if (ret < 0)
-            refused(ret, &err);
+            must_be_refused(ret, &err);
         else
-            taken(&s);
+            check_taken(&s);
     }
     free(env);
     free_words(argv, argc);

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { THINGS_MOST = 48, LINE_MOST = 600, DEPTH_MOST = 12 };
 
-static void must(bool holds)
+static void must_hold(bool holds)
 {
     if (!holds)
         abort();
@@ -59,7 +59,7 @@ static int folder_of(int root, char *path, char **name)
 
 /* Links may lead to where they like only as what a process has open, which is looked at and no
  * more. */
-static bool harmless(const char *path, const char *target)
+static bool is_harmless(const char *path, const char *target)
 {
     int depth = 0;
     if (strstr(path, "/fd/") && !strncmp(path, "proc/", 5))
@@ -78,7 +78,7 @@ static void put_file(int folder, const char *name, char *content)
         *p = '\n';
     if (fd < 0)
         return;
-    must(write(fd, content, strlen(content)) >= 0);
+    must_hold(write(fd, content, strlen(content)) >= 0);
     close(fd);
 }
 
@@ -89,7 +89,7 @@ static void put_thing(int root, char *line)
         return;
     if (content)
         *content++ = 0;
-    if (*line == 'l' && (!content || !*content || !harmless(path, content)))
+    if (*line == 'l' && (!content || !*content || !is_harmless(path, content)))
         return;
     int folder = folder_of(root, path, &name);
     if (folder < 0)
@@ -120,13 +120,13 @@ static void read_ttys(const char *sysfs)
 {
     struct tty_info t[8], some[2];
     int n = tty_find(sysfs, t, 8), m = tty_find(sysfs, some, 2);
-    must(n >= 0 && n <= 8 && m == (n < 2 ? n : 2));
+    must_hold(n >= 0 && n <= 8 && m == (n < 2 ? n : 2));
     for (int i = 0; i < n; i++) {
-        must(!strncmp(t[i].node, "/dev/", 5) && memchr(t[i].node, 0, sizeof t[i].node) &&
-             memchr(t[i].serial, 0, sizeof t[i].serial));
-        must(memchr(t[i].place, 0, sizeof t[i].place) &&
-             memchr(t[i].product, 0, sizeof t[i].product));
-        must(tty_again(t, n, &t[i]) >= -1);
+        must_hold(!strncmp(t[i].node, "/dev/", 5) && memchr(t[i].node, 0, sizeof t[i].node) &&
+                  memchr(t[i].serial, 0, sizeof t[i].serial));
+        must_hold(memchr(t[i].place, 0, sizeof t[i].place) &&
+                  memchr(t[i].product, 0, sizeof t[i].product));
+        must_hold(tty_again(t, n, &t[i]) >= -1);
     }
 }
 
@@ -137,20 +137,20 @@ static void read_usb(const char *folder)
     usb_sysfs_has(folder, &dev);
     usb_sysfs_text(folder, "1-2", "product", text, sizeof text);
     usb_sysfs_text(folder, "1-2", "product", little, sizeof little);
-    must(strlen(text) < sizeof text && !strchr(text, '\n') && !strchr(text, 27) &&
-         strlen(little) < sizeof little);
+    must_hold(strlen(text) < sizeof text && !strchr(text, '\n') && !strchr(text, 27) &&
+              strlen(little) < sizeof little);
     usb_sysfs_driver(folder, &dev, 0, text, sizeof text);
-    must(strlen(text) <= 60 && !strchr(text, '/'));
+    must_hold(strlen(text) <= 60 && !strchr(text, '/'));
 }
 
 static void read_proc(const char *proc)
 {
     char who[100];
     int pid = holder_find(proc, "/dev/null", who, sizeof who);
-    must(pid >= 0 && pid != getpid() && (pid > 0) == (*who != 0) &&
-         (!pid || strstr(who, "process ")));
-    must(net_port_owner(proc, 3333, who, sizeof who) == who && strlen(who) < sizeof who &&
-         (!*who || strstr(who, "(process ")));
+    must_hold(pid >= 0 && pid != getpid() && (pid > 0) == (*who != 0) &&
+              (!pid || strstr(who, "process ")));
+    must_hold(net_port_owner(proc, 3333, who, sizeof who) == who && strlen(who) < sizeof who &&
+              (!*who || strstr(who, "(process ")));
 }
 
 static void remove_below(int folder);
@@ -164,7 +164,7 @@ static void remove_thing(int folder, const char *name)
         remove_below(below);
         close(below);
     }
-    must(unlinkat(folder, name, AT_REMOVEDIR) == 0);
+    must_hold(unlinkat(folder, name, AT_REMOVEDIR) == 0);
 }
 
 static void remove_below(int folder)
@@ -181,7 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char root[] = "/dev/shm/fuzz_trees-XXXXXX", path[60];
     if (!mkdtemp(root))
         strcpy(root, "/tmp/fuzz_trees-XXXXXX");
-    must(!strstr(root, "XXXXXX") || mkdtemp(root));
+    must_hold(!strstr(root, "XXXXXX") || mkdtemp(root));
     int fd = open(root, O_DIRECTORY | O_CLOEXEC);
     put_tree(fd, data, data + size);
     snprintf(path, sizeof path, "%s/sys", root);
@@ -192,6 +192,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_proc(path);
     remove_below(fd);
     close(fd);
-    must(rmdir(root) == 0);
+    must_hold(rmdir(root) == 0);
     return 0;
 }

@@ -27,7 +27,7 @@ struct fixture {
     size_t n;
 };
 
-static void add(struct fixture *fx, uint8_t kind, uint64_t pc, uint64_t target, uint64_t cost)
+static void add_event(struct fixture *fx, uint8_t kind, uint64_t pc, uint64_t target, uint64_t cost)
 {
     uint64_t c1 = fx->n ? fx->events[fx->n - 1].c1 : 0;
     assert_true(fx->n < ARRAY_LEN(fx->events));
@@ -44,7 +44,7 @@ static void add(struct fixture *fx, uint8_t kind, uint64_t pc, uint64_t target, 
     };
 }
 
-static uint64_t address(const struct fixture *fx, const char *name)
+static uint64_t address_of(const struct fixture *fx, const char *name)
 {
     uint64_t a = 0;
     assert_true(symbols_lookup(fx->symbols, name, &a));
@@ -54,26 +54,26 @@ static uint64_t address(const struct fixture *fx, const char *name)
 /* A pass of profexam with 20 nodes: what its trace looks like. */
 static void add_pass(struct fixture *fx)
 {
-    uint64_t main_ = address(fx, "main"), init = address(fx, "Initialise"),
-             build = address(fx, "BuildList"), new = address(fx, "GetNewNode"),
-             malloc_ = address(fx, "MallocNode"), last = address(fx, "GetLastNode");
-    add(fx, EVENT_START, main_ + 8, main_ + 8, 0);
-    add(fx, EVENT_CALL, main_ + 10, init, 3);
-    add(fx, EVENT_RETURN, init + 30, main_ + 14, 20);
-    add(fx, EVENT_CALL, main_ + 16, build, 3);
+    uint64_t main_ = address_of(fx, "main"), init = address_of(fx, "Initialise"),
+             build = address_of(fx, "BuildList"), new = address_of(fx, "GetNewNode"),
+             malloc_ = address_of(fx, "MallocNode"), last = address_of(fx, "GetLastNode");
+    add_event(fx, EVENT_START, main_ + 8, main_ + 8, 0);
+    add_event(fx, EVENT_CALL, main_ + 10, init, 3);
+    add_event(fx, EVENT_RETURN, init + 30, main_ + 14, 20);
+    add_event(fx, EVENT_CALL, main_ + 16, build, 3);
     for (int i = 0; i < 20; i++) {
-        add(fx, EVENT_CALL, build + 30, new, 10);
-        add(fx, EVENT_CALL, new + 20, malloc_, 8);
-        add(fx, EVENT_RETURN, malloc_ + 50, new + 24, 25);
-        add(fx, EVENT_RETURN, new + 70, build + 34, 12);
-        add(fx, EVENT_CALL, build + 40, last, 5);
-        add(fx, EVENT_RETURN, last + 60, build + 44, (uint64_t)i * 15);
+        add_event(fx, EVENT_CALL, build + 30, new, 10);
+        add_event(fx, EVENT_CALL, new + 20, malloc_, 8);
+        add_event(fx, EVENT_RETURN, malloc_ + 50, new + 24, 25);
+        add_event(fx, EVENT_RETURN, new + 70, build + 34, 12);
+        add_event(fx, EVENT_CALL, build + 40, last, 5);
+        add_event(fx, EVENT_RETURN, last + 60, build + 44, (uint64_t)i * 15);
     }
-    add(fx, EVENT_RETURN, build + 130, main_ + 20, 9);
-    add(fx, EVENT_STOP, main_ + 20, main_ + 8, 2);
+    add_event(fx, EVENT_RETURN, build + 130, main_ + 20, 9);
+    add_event(fx, EVENT_STOP, main_ + 20, main_ + 8, 2);
 }
 
-static int make(void **state)
+static int set_up_capture(void **state)
 {
     static const char pattern[] = "/tmp/probeprof-capture-XXXXXX";
     struct fixture *fx = test_calloc(1, sizeof *fx);
@@ -98,7 +98,7 @@ static int make(void **state)
     return 0;
 }
 
-static int drop(void **state)
+static int tear_down_capture(void **state)
 {
     struct fixture *fx = *state;
     char part[128];
@@ -166,7 +166,7 @@ static void remarks_of(const struct profile *p, char *text, size_t cap)
 }
 
 /* warn: what the profile remarks. */
-static char *replay(struct fixture *fx, const char *elf, char *warn, size_t cap)
+static char *replay_json(struct fixture *fx, const char *elf, char *warn, size_t cap)
 {
     struct profile *p;
     struct symbols *syms;
@@ -199,7 +199,7 @@ static void capture__recorded_and_replayed__the_same_document(void **state)
     add_pass(fx);
     for (size_t i = 0; i < ARRAY_LEN(batches); i++) {
         char *live = run_live(fx, batches[i], &the_end),
-             *again = replay(fx, NULL, warn, sizeof warn);
+             *again = replay_json(fx, NULL, warn, sizeof warn);
         assert_string_equal(live, again);
         assert_non_null(strstr(live, "\"GetLastNode\""));
         assert_string_equal(warn, "");
@@ -255,10 +255,10 @@ static void capture__cleared__the_recording_says_the_same(void **state)
     assert_int_equal(capture_profile(&c, &info, &p, NULL), 0);
     assert_int_equal(capture_finish_recording(&c, &the_end, NULL), 0);
     assert_int_equal(p->nblocks, 0);
-    char *live = json_of(p), *again = replay(fx, NULL, warn, sizeof warn);
+    char *live = json_of(p), *again = replay_json(fx, NULL, warn, sizeof warn);
     assert_string_equal(live, again);
     assert_string_equal(warn, "");
-    long build = symbols_find(fx->symbols, address(fx, "BuildList"));
+    long build = symbols_find(fx->symbols, address_of(fx, "BuildList"));
     assert_true(build >= 0);
     for (size_t i = 0; i < p->nfunctions; i++) /* of the third pass; the second began before */
         if (!strcmp(p->functions[i].name, "BuildList"))
@@ -308,7 +308,7 @@ static void capture__other_counters__nothing_of_before_is_in_their_sums(void **s
     insert_again(fx, fx->n - 40, true);
     for (size_t i = 0; i < ARRAY_LEN(batches); i++) {
         char *live = run_live(fx, batches[i], &the_end),
-             *again = replay(fx, NULL, warn, sizeof warn);
+             *again = replay_json(fx, NULL, warn, sizeof warn);
         assert_string_equal(live, again);
         assert_non_null(strstr(live, "\"instructions\""));
         assert_non_null(strstr(live, "\"elapsed-time\""));
@@ -398,7 +398,7 @@ static void capture__passes_used_up__later_events_change_nothing(void **state)
     add_pass(fx);
     char *one = run_live(fx, 64, &the_end);
     add_pass(fx);
-    char *two = run_live(fx, 64, &the_end), *again = replay(fx, NULL, warn, sizeof warn);
+    char *two = run_live(fx, 64, &the_end), *again = replay_json(fx, NULL, warn, sizeof warn);
     assert_string_equal(one, two);
     assert_string_equal(two, again);
     free(one);
@@ -413,12 +413,12 @@ static void capture__recording_without_its_elf__addresses_and_a_warning(void **s
     fx->header.elf = "/nowhere/profexam.elf";
     add_pass(fx);
     free(run_live(fx, 64, &the_end));
-    char *json = replay(fx, NULL, warn, sizeof warn);
+    char *json = replay_json(fx, NULL, warn, sizeof warn);
     assert_non_null(strstr(warn, "/nowhere/profexam.elf"));
     assert_non_null(strstr(warn, "--elf"));
     assert_null(strstr(json, "GetLastNode"));
     free(json);
-    json = replay(fx, ELF, warn, sizeof warn);
+    json = replay_json(fx, ELF, warn, sizeof warn);
     assert_string_equal(warn, "");
     assert_non_null(strstr(json, "\"GetLastNode\""));
     free(json);
@@ -434,7 +434,7 @@ static void capture__another_build_of_the_elf__makes_no_numbers(void **state)
     fx->header.build_id[3] ^= 1;
     add_pass(fx);
     free(run_live(fx, 64, &the_end));
-    char *json = replay(fx, NULL, warn, sizeof warn); /* rebuilt since: not used */
+    char *json = replay_json(fx, NULL, warn, sizeof warn); /* rebuilt since: not used */
     assert_non_null(strstr(warn, "is another build"));
     assert_null(strstr(json, "GetLastNode"));
     free(json);
@@ -450,7 +450,7 @@ static void capture__no_build_id__is_said(void **state)
     fx->header.build_id_len = 0;
     add_pass(fx);
     free(run_live(fx, 64, &the_end));
-    char *json = replay(fx, NULL, warn, sizeof warn);
+    char *json = replay_json(fx, NULL, warn, sizeof warn);
     assert_non_null(strstr(warn, "cannot be told"));
     assert_non_null(strstr(json, "\"GetLastNode\""));
     free(json);
@@ -504,23 +504,28 @@ static void capture__disk_full__events_count_all_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(capture__recorded_and_replayed__the_same_document, make,
-                                        drop),
-        cmocka_unit_test_setup_teardown(capture__cleared__the_recording_says_the_same, make, drop),
+        cmocka_unit_test_setup_teardown(capture__recorded_and_replayed__the_same_document,
+                                        set_up_capture, tear_down_capture),
+        cmocka_unit_test_setup_teardown(capture__cleared__the_recording_says_the_same,
+                                        set_up_capture, tear_down_capture),
         cmocka_unit_test_setup_teardown(capture__other_counters__nothing_of_before_is_in_their_sums,
-                                        make, drop),
-        cmocka_unit_test_setup_teardown(capture__armed_anew__sums_go_on, make, drop),
-        cmocka_unit_test_setup_teardown(capture__points_change__decide_when_it_is_over, make, drop),
-        cmocka_unit_test_setup_teardown(capture__passes_used_up__later_events_change_nothing, make,
-                                        drop),
+                                        set_up_capture, tear_down_capture),
+        cmocka_unit_test_setup_teardown(capture__armed_anew__sums_go_on, set_up_capture,
+                                        tear_down_capture),
+        cmocka_unit_test_setup_teardown(capture__points_change__decide_when_it_is_over,
+                                        set_up_capture, tear_down_capture),
+        cmocka_unit_test_setup_teardown(capture__passes_used_up__later_events_change_nothing,
+                                        set_up_capture, tear_down_capture),
         cmocka_unit_test_setup_teardown(capture__recording_without_its_elf__addresses_and_a_warning,
-                                        make, drop),
-        cmocka_unit_test_setup_teardown(capture__another_build_of_the_elf__makes_no_numbers, make,
-                                        drop),
-        cmocka_unit_test_setup_teardown(capture__no_build_id__is_said, make, drop),
+                                        set_up_capture, tear_down_capture),
+        cmocka_unit_test_setup_teardown(capture__another_build_of_the_elf__makes_no_numbers,
+                                        set_up_capture, tear_down_capture),
+        cmocka_unit_test_setup_teardown(capture__no_build_id__is_said, set_up_capture,
+                                        tear_down_capture),
         cmocka_unit_test_setup_teardown(capture__recording_cut_short__is_used_as_far_as_it_goes,
-                                        make, drop),
-        cmocka_unit_test_setup_teardown(capture__disk_full__events_count_all_the_same, make, drop),
+                                        set_up_capture, tear_down_capture),
+        cmocka_unit_test_setup_teardown(capture__disk_full__events_count_all_the_same,
+                                        set_up_capture, tear_down_capture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static struct completion all_of(void)
 }
 
 /* What the run checks only once it knows part and adapter. */
-static int takes(const struct opt *o, const char *word, struct err *err)
+static int takes_word(const struct opt *o, const char *word, struct err *err)
 {
     struct settings *s = calloc(1, sizeof *s);
     const struct part *part;
@@ -54,7 +54,7 @@ static unsigned try_words(const struct completion *c, const struct opt *opts)
         for (char *word = strtok_r(words, " ", &rest); word;
              word = strtok_r(NULL, " ", &rest), n++) {
             struct err err = { .code = ERR_OK };
-            if (takes(o, word, &err) < 0)
+            if (takes_word(o, word, &err) < 0)
                 fail_msg("--%s %s: %s", o->name, word, err.what);
         }
     }

@@ -4,7 +4,7 @@
 #include "profiler/cli/command.h"
 #include "tests/cli/capture_rig.h"
 
-static FILE *create(struct fixture *x, const char *name, char path[128])
+static FILE *create_file(struct fixture *x, const char *name, char path[128])
 {
     snprintf(path, 128, "%s/%s", x->dir, name);
     FILE *f = fopen(path, "wb");
@@ -17,9 +17,9 @@ static FILE *create(struct fixture *x, const char *name, char path[128])
 static void write_forms(struct fixture *x)
 {
     char path[128];
-    FILE *edges = create(x, "m.edges", path), *vcd = create(x, "m.vcd", path),
-         *wire = create(x, "m.pdo-bytes", path), *lines = create(x, "m.lines", path),
-         *dbgtb = create(x, "m.dbgtb", path);
+    FILE *edges = create_file(x, "m.edges", path), *vcd = create_file(x, "m.vcd", path),
+         *wire = create_file(x, "m.pdo-bytes", path), *lines = create_file(x, "m.lines", path),
+         *dbgtb = create_file(x, "m.dbgtb", path);
     fprintf(vcd, "$date today $end\n$timescale 1 ps $end\n$scope module top $end\n$var wire 1 ! "
                  "pdo $end\n$var wire 1 \" PDOCLK $end\n"
                  "$var wire 8 # other [7:0] $end\n$upscope $end\n$enddefinitions $end\n");
@@ -50,7 +50,7 @@ static void write_forms(struct fixture *x)
     assert_int_equal(fclose(edges) | fclose(vcd) | fclose(wire) | fclose(lines) | fclose(dbgtb), 0);
 }
 
-static int setup(void **state)
+static int set_up_forms(void **state)
 {
     struct fixture *x = calloc(1, sizeof *x);
     assert_non_null(x);
@@ -62,7 +62,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_forms(void **state)
 {
     static const char *const names[] = { "m.edges", "m.vcd",     "m.pdo-bytes", "m.lines",
                                          "m.dbgtb", "cut.lines", "m.rec",       "other.elf" };
@@ -79,7 +79,7 @@ static int teardown(void **state)
 }
 
 /* What a command printed; caller frees. */
-static char *command(const struct command *c, int *ret, struct err *err, int argc, ...)
+static char *run_command(const struct command *c, int *ret, struct err *err, int argc, ...)
 {
     char *argv[16], *text = NULL;
     size_t size = 0;
@@ -110,8 +110,8 @@ static void decode__each_form__same_document_and_the_models_counts(void **state)
         char **same = &documents[k >= 3];
         print_message("  %s\n", forms[k]);
         snprintf(path, sizeof path, "%s/m.%s", x->dir, forms[k]);
-        char *text = command(&command_decode, &ret, NULL, 7, "decode", path, "--format", forms[k],
-                             "--elf", ELF, "--json");
+        char *text = run_command(&command_decode, &ret, NULL, 7, "decode", path, "--format",
+                                 forms[k], "--elf", ELF, "--json");
         assert_int_equal(ret, 0);
         if (*same)
             assert_string_equal(text, *same);
@@ -127,11 +127,12 @@ static void decode__each_form__same_document_and_the_models_counts(void **state)
     assert_string_equal(strstr(documents[0], "\"blocks\""), strstr(documents[1], "\"blocks\""));
     free(documents[1]);
     uint64_t n, taken;
-    cpu_count(&board_of(x)->cpu, (uint32_t)symbol(x, "pi_step"), &n, &taken);
+    cpu_count(&board_of(x)->cpu, (uint32_t)symbol_address(x, "pi_step"), &n, &taken);
     assert_true(n > 20);
     assert_non_null(strstr(first, "\"blocks\""));
     assert_non_null(strstr(first, "\"branches\""));
-    snprintf(want, sizeof want, "\"low\": %llu, ", (unsigned long long)symbol(x, "pi_step"));
+    snprintf(want, sizeof want, "\"low\": %llu, ",
+             (unsigned long long)symbol_address(x, "pi_step"));
     char *at = strstr(strstr(first, "\"blocks\""), want);
     assert_non_null(at);
     snprintf(want, sizeof want, "\"count\": %llu", (unsigned long long)n);
@@ -154,7 +155,7 @@ static void dump__each_view__shows_it(void **state)
     snprintf(path, sizeof path, "%s/m.lines", x->dir);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         char *text =
-            command(&command_dump, &ret, NULL, 5, "dump", rows[k].what, path, "--elf", ELF);
+            run_command(&command_dump, &ret, NULL, 5, "dump", rows[k].what, path, "--elf", ELF);
         assert_int_equal(ret, 0);
         if (!strstr(text, rows[k].text))
             fail_msg("%s: no '%s' in: %.300s", rows[k].what, rows[k].text, text);
@@ -170,8 +171,8 @@ static void explain__edges_of_the_model__tells_right_from_wrong(void **state)
     char path[128];
     int ret;
     snprintf(path, sizeof path, "%s/m.edges", x->dir);
-    char *text = command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format", "edges",
-                         "--elf", ELF, "--explain");
+    char *text = run_command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format",
+                             "edges", "--elf", ELF, "--explain");
     assert_int_equal(ret, 0);
     print_message("%s", text);
     char *given = strstr(text, "as given");
@@ -200,13 +201,13 @@ static void explain__a_board_with_two_unusual_encodings__names_both(void **state
     int ret;
     memcpy(other.dir, x->dir, sizeof other.dir);
     capture_from(&other, "sim:s12zvml128,bdc=20M,first-edge=none,byte-order=high-first");
-    FILE *f = create(&other, "cut.lines", path);
+    FILE *f = create_file(&other, "cut.lines", path);
     for (size_t k = 0; k < other.n; k++)
         for (unsigned b = 0; b < 8; b++)
             fputc((int)(other.edge[k] >> (8 * b) & 0xFF), f);
     fclose(f);
-    char *text = command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format", "edges",
-                         "--elf", ELF, "--explain");
+    char *text = run_command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format",
+                             "edges", "--elf", ELF, "--explain");
     print_message("%s", text);
     assert_int_equal(ret, 0);
     for (size_t k = 0; k < ARRAY_LEN(said); k++)
@@ -214,8 +215,8 @@ static void explain__a_board_with_two_unusual_encodings__names_both(void **state
     for (char *line = text; *line; line = strchr(line, '\n') + 1)
         assert_true(strchr(line, '\n') - line <= 80);
     free(text);
-    text = command(&command_dump, &ret, NULL, 9, "dump", "lines", path, "--format", "edges",
-                   "--elf", ELF, "--explain", "--json");
+    text = run_command(&command_dump, &ret, NULL, 9, "dump", "lines", path, "--format", "edges",
+                       "--elf", ELF, "--explain", "--json");
     assert_int_equal(ret, 0);
     char *best = strstr(text, "\"best\"");
     assert_non_null(best);
@@ -234,8 +235,8 @@ static void explain__wrong_settings_given__says_what_to_give(void **state)
     int ret;
     snprintf(path, sizeof path, "%s/m.lines", x->dir);
     char *text =
-        command(&command_dump, &ret, NULL, 10, "dump", "lines", path, "--elf", ELF, "--explain",
-                "--setting", "static-operand=indirect", "--setting", "byte-order=high-first");
+        run_command(&command_dump, &ret, NULL, 10, "dump", "lines", path, "--elf", ELF, "--explain",
+                    "--setting", "static-operand=indirect", "--setting", "byte-order=high-first");
     assert_int_equal(ret, 0);
     assert_non_null(strstr(text, "consistent with    static-operand=static\n"));
     assert_non_null(strstr(text, "consistent with    byte-order=low-first\n"));
@@ -263,8 +264,8 @@ static void decode__bad_input__says_what_and_what_to_do(void **state)
         int ret;
         print_message("  %s\n", rows[k].name);
         snprintf(path, sizeof path, "%s/%s", x->dir, rows[k].file);
-        free(command(&command_decode, &ret, &err, 6, "decode", path, "--format", rows[k].form,
-                     "--elf", rows[k].elf));
+        free(run_command(&command_decode, &ret, &err, 6, "decode", path, "--format", rows[k].form,
+                         "--elf", rows[k].elf));
         assert_int_equal(ret, -rows[k].code);
         assert_string_not_equal(err.hint, "");
         assert_non_null(strstr(err.what, rows[k].what));
@@ -277,8 +278,8 @@ static void expect_remark(const char *path, const char *kind, const char *says)
 {
     char want[64];
     int ret;
-    char *text = command(&command_decode, &ret, NULL, 7, "decode", path, "--format", "lines",
-                         "--elf", ELF, "--json");
+    char *text = run_command(&command_decode, &ret, NULL, 7, "decode", path, "--format", "lines",
+                             "--elf", ELF, "--json");
     char *document = strstr(text, "\n{") ? strstr(text, "\n{") : text;
     assert_int_equal(ret, 0);
     snprintf(want, sizeof want, "\"kind\": \"%s\"", kind ? kind : "no-");
@@ -323,12 +324,12 @@ static void decode__part_of_a_stream__a_report_all_the_same(void **state)
     fclose(in);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         print_message("  %s\n", rows[k].name);
-        FILE *out = create(x, "cut.lines", path);
+        FILE *out = create_file(x, "cut.lines", path);
         bytes[8 * 50 + 6] ^= rows[k].flip ? 0x40 : 0;
         fwrite(bytes + rows[k].from, 1, n - rows[k].from - rows[k].drop, out);
         fclose(out);
-        char *text = command(&command_decode, &ret, NULL, 6, "decode", path, "--format", "lines",
-                             "--elf", ELF);
+        char *text = run_command(&command_decode, &ret, NULL, 6, "decode", path, "--format",
+                                 "lines", "--elf", ELF);
         assert_int_equal(ret, 0);
         assert_non_null(strstr(text, "pi_step"));
         if (rows[k].says ? !strstr(text, rows[k].says)
@@ -362,7 +363,7 @@ static void decode__a_session_s_first_or_last_line_missing__said(void **state)
     fclose(in);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         print_message("  %s\n", rows[k].name);
-        FILE *out = create(x, "cut.lines", path);
+        FILE *out = create_file(x, "cut.lines", path);
         fwrite(bytes, 1, n - rows[k].drop, out);
         fwrite(bytes + rows[k].from, 1, n - rows[k].from, out);
         fclose(out);
@@ -388,12 +389,12 @@ static void decode__another_build__refused_and_says_how_it_shows(void **state)
             assert_non_null(at);
             memmove(at + 24, at + 16, im->sections[k].size - 24);
         }
-    FILE *out = create(x, "other.elf", other);
+    FILE *out = create_file(x, "other.elf", other);
     fwrite(elf, 1, n, out);
     fclose(out);
     snprintf(path, sizeof path, "%s/m.lines", x->dir);
-    free(command(&command_decode, &ret, &err, 6, "decode", path, "--format", "lines", "--elf",
-                 other));
+    free(run_command(&command_decode, &ret, &err, 6, "decode", path, "--format", "lines", "--elf",
+                     other));
     print_message("  %s; %s\n", err.what, err.hint);
     assert_int_equal(ret, -ERR_FORMAT);
     assert_non_null(strstr(err.what, "do not fit the program"));
@@ -408,8 +409,8 @@ static void decode__start_and_stop_points__count_between_them(void **state)
     int ret;
     snprintf(path, sizeof path, "%s/m.lines", x->dir);
     char *text =
-        command(&command_decode, &ret, NULL, 12, "decode", path, "--format", "lines", "--elf", ELF,
-                "--start", "regulate", "--stop", "commutate", "--passes", "5");
+        run_command(&command_decode, &ret, NULL, 12, "decode", path, "--format", "lines", "--elf",
+                    ELF, "--start", "regulate", "--stop", "commutate", "--passes", "5");
     assert_int_equal(ret, 0);
     assert_non_null(strstr(text, "pi_step"));
     assert_non_null(strstr(text, "5 passes"));
@@ -424,10 +425,10 @@ static void decode__recorded__report_gives_the_same_document(void **state)
     int ret;
     snprintf(path, sizeof path, "%s/cut.lines", x->dir); /* of two sessions; a line is missing */
     snprintf(rec, sizeof rec, "%s/m.rec", x->dir);
-    char *text = command(&command_decode, &ret, NULL, 9, "decode", path, "--format", "lines",
-                         "--elf", ELF, "--json", "--record", rec);
+    char *text = run_command(&command_decode, &ret, NULL, 9, "decode", path, "--format", "lines",
+                             "--elf", ELF, "--json", "--record", rec);
     assert_int_equal(ret, 0);
-    char *again = command(&command_report, &ret, NULL, 3, "report", rec, "--json");
+    char *again = run_command(&command_report, &ret, NULL, 3, "report", rec, "--json");
     assert_int_equal(ret, 0);
     char *a = strstr(text, "\"remarks\""), *b = strstr(again, "\"remarks\"");
     assert_true(a && b);
@@ -451,5 +452,5 @@ int main(void)
         cmocka_unit_test(decode__start_and_stop_points__count_between_them),
         cmocka_unit_test(decode__recorded__report_gives_the_same_document),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, set_up_forms, tear_down_forms);
 }

@@ -13,14 +13,14 @@
 #include "profiler/cli/live.h"
 
 /* Addresses of docs/examples/profexam/profexam.elf, looked up by name. */
-static uint64_t address(const struct symbols *s, const char *name)
+static uint64_t address_of(const struct symbols *s, const char *name)
 {
     uint64_t a = 0;
     assert_true(symbols_lookup(s, name, &a));
     return a;
 }
 
-static void feed(struct calltree *t, uint8_t kind, uint64_t pc, uint64_t target, uint64_t c1)
+static void feed_event(struct calltree *t, uint8_t kind, uint64_t pc, uint64_t target, uint64_t c1)
 {
     struct event e = { .kind = kind,
                        .pc = pc,
@@ -40,20 +40,20 @@ struct fixture {
     unsigned built;
 };
 
-static int build(void *ctx, struct profile **out, struct err *err)
+static int build_profile(void *ctx, struct profile **out, struct err *err)
 {
     struct fixture *fx = ctx;
     fx->built++;
     return profile_build(fx->tree, fx->symbols, NULL, out, err);
 }
 
-static int take(void *ctx, const struct snapshot **out, struct err *err)
+static int take_snapshot(void *ctx, const struct snapshot **out, struct err *err)
 {
     struct fixture *fx = ctx;
-    return snapshots_take(fx->snapshots, build, fx, out, err);
+    return snapshots_take(fx->snapshots, build_profile, fx, out, err);
 }
 
-static int make(void **state)
+static int set_up_live(void **state)
 {
     struct fixture *fx = test_calloc(1, sizeof *fx);
     *state = fx;
@@ -67,11 +67,11 @@ static int make(void **state)
     if (!out)
         return -1;
     live_init(&fx->live, out, fx->symbols);
-    fx->source = (struct live_source){ take, fx };
+    fx->source = (struct live_source){ take_snapshot, fx };
     return snapshots_new(&fx->snapshots, NULL);
 }
 
-static int drop(void **state)
+static int tear_down_live(void **state)
 {
     struct fixture *fx = *state;
     fclose(fx->live.out);
@@ -85,16 +85,16 @@ static int drop(void **state)
 
 /* main calls BuildList, which calls GetLastNode twice: 100 cycles of BuildList, 900 of GetLastNode.
  */
-static void profile(struct fixture *fx)
+static void feed_calls(struct fixture *fx)
 {
-    uint64_t main_ = address(fx->symbols, "main"), build = address(fx->symbols, "BuildList"),
-             last = address(fx->symbols, "GetLastNode");
-    feed(fx->tree, EVENT_START, main_ + 8, main_ + 8, 0);
-    feed(fx->tree, EVENT_CALL, main_ + 16, build, 0);
-    feed(fx->tree, EVENT_CALL, build + 40, last, 50);
-    feed(fx->tree, EVENT_RETURN, last + 60, build + 44, 500);
-    feed(fx->tree, EVENT_CALL, build + 40, last, 550);
-    feed(fx->tree, EVENT_RETURN, last + 60, build + 44, 1000);
+    uint64_t main_ = address_of(fx->symbols, "main"), build = address_of(fx->symbols, "BuildList"),
+             last = address_of(fx->symbols, "GetLastNode");
+    feed_event(fx->tree, EVENT_START, main_ + 8, main_ + 8, 0);
+    feed_event(fx->tree, EVENT_CALL, main_ + 16, build, 0);
+    feed_event(fx->tree, EVENT_CALL, build + 40, last, 50);
+    feed_event(fx->tree, EVENT_RETURN, last + 60, build + 44, 500);
+    feed_event(fx->tree, EVENT_CALL, build + 40, last, 550);
+    feed_event(fx->tree, EVENT_RETURN, last + 60, build + 44, 1000);
 }
 
 static void live_text__profiling__shows_rates_and_top_functions(void **state)
@@ -110,8 +110,8 @@ static void live_text__profiling__shows_rates_and_top_functions(void **state)
                                                 .agent_cycles = 1000 } } };
     char text[LIVE_TEXT];
     struct profile *p;
-    profile(fx);
-    assert_int_equal(build(fx, &p, NULL), 0);
+    feed_calls(fx);
+    assert_int_equal(build_profile(fx, &p, NULL), 0);
     const struct live_now now = {
         .view = &v, .profile = p, .symbols = fx->symbols, .seen = 12345, .events_per_s = 4000
     };
@@ -156,8 +156,8 @@ static void all_there_is(struct fixture *fx, struct pump_view *v, struct live_no
                                                   .held_ns = 1250000000,
                                                   .target_cycles = 3000,
                                                   .agent_cycles = 1000 } } };
-    profile(fx);
-    assert_int_equal(build(fx, p, NULL), 0);
+    feed_calls(fx);
+    assert_int_equal(build_profile(fx, p, NULL), 0);
     *now = (struct live_now){ .view = v,
                               .profile = *p,
                               .symbols = fx->symbols,
@@ -246,7 +246,7 @@ static void live_tick__nothing_new__the_same_snapshot(void **state)
     struct fixture *fx = *state;
     struct pump_view v = { .phase = PUMP_ARMED };
     fx->live.columns = 80;
-    profile(fx);
+    feed_calls(fx);
     snapshots_changed(fx->snapshots);
     live_tick(&fx->live, &(struct live_now){ .view = &v, .seen = 6 }, &fx->source, 1000000000000);
     const struct snapshot *first = fx->live.snapshot;
@@ -264,15 +264,17 @@ static void live_tick__nothing_new__the_same_snapshot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(live_text__profiling__shows_rates_and_top_functions, make,
-                                        drop),
-        cmocka_unit_test_setup_teardown(live_text__states__are_said, make, drop),
-        cmocka_unit_test_setup_teardown(live_tick__first_events__rate_is_theirs, make, drop),
-        cmocka_unit_test_setup_teardown(live_tick__nothing_new__the_same_snapshot, make, drop),
-        cmocka_unit_test_setup_teardown(live_text__any_width__fits_and_keeps_what_matters, make,
-                                        drop),
+        cmocka_unit_test_setup_teardown(live_text__profiling__shows_rates_and_top_functions,
+                                        set_up_live, tear_down_live),
+        cmocka_unit_test_setup_teardown(live_text__states__are_said, set_up_live, tear_down_live),
+        cmocka_unit_test_setup_teardown(live_tick__first_events__rate_is_theirs, set_up_live,
+                                        tear_down_live),
+        cmocka_unit_test_setup_teardown(live_tick__nothing_new__the_same_snapshot, set_up_live,
+                                        tear_down_live),
+        cmocka_unit_test_setup_teardown(live_text__any_width__fits_and_keeps_what_matters,
+                                        set_up_live, tear_down_live),
         cmocka_unit_test_setup_teardown(live_text__long_name_in_utf8__is_cut_between_characters,
-                                        make, drop),
+                                        set_up_live, tear_down_live),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

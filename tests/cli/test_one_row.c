@@ -94,7 +94,7 @@ static const struct command run = {
 };
 static const struct command *const commands[] = { &run };
 
-static char *script(const char *shell)
+static char *completion_script(const char *shell)
 {
     char *text = NULL;
     size_t len = 0;
@@ -118,14 +118,14 @@ static void one_row__completion__has_flag_and_words_in_each_shell(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        char *text = script(rows[i].shell);
+        char *text = completion_script(rows[i].shell);
         print_message("  %s: %s\n", rows[i].shell, rows[i].line);
         assert_non_null(strstr(text, rows[i].line));
         free(text);
     }
 }
 
-static void set(struct settings *s, enum setting id, const char *value)
+static void set_setting(struct settings *s, enum setting id, const char *value)
 {
     assert_int_equal(settings_set(s, id, ORIGIN_FLAG, value, NULL), 0);
 }
@@ -138,30 +138,30 @@ static void one_row__where_it_has_no_effect__is_refused(void **state)
     assert_int_equal(part_choose("sh7750", "", &sh4, &err), 0);
     assert_int_equal(part_choose("s12zvml128", "", &s12z, &err), 0);
     *s = (struct settings){ 0 };
-    set(s, SET_FROB, "wildly");
+    set_setting(s, SET_FROB, "wildly");
     assert_int_equal(useless_run(s, &err), -ERR_USAGE);
     assert_string_equal(err.what, "--frob needs the program");
-    set(s, SET_ELF, "x.elf");
+    set_setting(s, SET_ELF, "x.elf");
     assert_int_equal(useless_run(s, &err), 0);
     assert_int_equal(useless_part(s, s12z, &err), 0);
     assert_int_equal(useless_part(s, sh4, &err), -ERR_USAGE);
     assert_string_equal(err.what, "--frob is for S12Z parts, not for a sh7750");
-    set(s, SET_JSON, "yes");
+    set_setting(s, SET_JSON, "yes");
     assert_int_equal(useless_run(s, &err), -ERR_USAGE);
     assert_non_null(strstr(err.what, "it has no use for --frob"));
-    set(s, SET_JSON, "no");
-    set(s, SET_SAMPLE, "yes");
+    set_setting(s, SET_JSON, "no");
+    set_setting(s, SET_SAMPLE, "yes");
     assert_int_equal(useless_run(s, &err), -ERR_USAGE);
     assert_non_null(strstr(err.what, "it has no use for --frob"));
 }
 
-static int setup(void **state)
+static int set_up_settings(void **state)
 {
     *state = calloc(1, sizeof(struct settings));
     return *state ? 0 : -1;
 }
 
-static int teardown(void **state)
+static int tear_down_settings(void **state)
 {
     free(*state);
     return 0;
@@ -176,5 +176,5 @@ int main(void)
         cmocka_unit_test(one_row__completion__has_flag_and_words_in_each_shell),
         cmocka_unit_test(one_row__where_it_has_no_effect__is_refused),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, set_up_settings, tear_down_settings);
 }

@@ -37,7 +37,7 @@ static void text__stages__say_how_far_and_how_fast(void **state)
 
 /* A download of 100 KB, 10 a second, then two seconds of verifying; a tick every tenth of a second.
  * What was printed; caller frees. */
-static char *show(unsigned columns)
+static char *show_download(unsigned columns)
 {
     struct progress p;
     char *text = NULL;
@@ -62,7 +62,7 @@ static char *show(unsigned columns)
 static void tick__no_terminal__gives_a_few_whole_lines(void **state)
 {
     (void)state;
-    char *text = show(0);
+    char *text = show_download(0);
     assert_string_equal(text, "probeprof: loading big.elf: writing 19.0 of 100.0 KB, 10.0 KB/s\n"
                               "probeprof: loading big.elf: writing 39.0 of 100.0 KB, 10.0 KB/s\n"
                               "probeprof: loading big.elf: writing 59.0 of 100.0 KB, 10.0 KB/s\n"
@@ -75,7 +75,7 @@ static void tick__no_terminal__gives_a_few_whole_lines(void **state)
 static void tick__terminal__rewrites_one_line_and_wipes_it(void **state)
 {
     (void)state;
-    char *text = show(30);
+    char *text = show_download(30);
     assert_non_null(strstr(text, "\r\033[Kerasing 100.0 KB\r\033[K"));
     /* as wide as the terminal, less one */
     assert_non_null(strstr(text, "\r\033[Kwriting 50.0 of 100.0 KB, 10.\r\033[K"));

@@ -21,7 +21,7 @@ struct fixture {
     uint64_t fed;
 };
 
-static int make(void **state)
+static int set_up_folder(void **state)
 {
     struct fixture *fx = test_calloc(1, sizeof *fx);
     *state = fx;
@@ -32,7 +32,7 @@ static int make(void **state)
     return 0;
 }
 
-static int drop(void **state)
+static int tear_down_folder(void **state)
 {
     struct fixture *fx = *state;
     char command[64];
@@ -44,7 +44,7 @@ static int drop(void **state)
 }
 
 /* Events that say their own number. */
-static void feed(struct fixture *fx, size_t n, enum event_kind last)
+static void feed_numbered(struct fixture *fx, size_t n, enum event_kind last)
 {
     for (size_t i = 0; i < n; i++) {
         struct event e = { .kind = i + 1 == n ? (uint8_t)last : EVENT_CALL, .pc = fx->fed++ };
@@ -87,17 +87,18 @@ static void slices__on_an_exception__hold_the_last_events(void **state)
     struct fixture *fx = *state;
     const uint64_t second = 1000000000;
     assert_int_equal(slices_open(&fx->slices, fx->path, 0, NULL), 0);
-    feed(fx, 1, EVENT_START);
-    feed(fx, 99, EVENT_CALL);
-    feed(fx, 1, EVENT_STOP); /* not asked for */
+    feed_numbered(fx, 1, EVENT_START);
+    feed_numbered(fx, 99, EVENT_CALL);
+    feed_numbered(fx, 1, EVENT_STOP); /* not asked for */
     assert_false(slices_due(&fx->slices, second));
-    feed(fx, 1, EVENT_START);
-    feed(fx, 1, EVENT_EXCEPTION);
+    feed_numbered(fx, 1, EVENT_START);
+    feed_numbered(fx, 1, EVENT_EXCEPTION);
     assert_false(check_slice(write_slice(fx, second), 0, 103));
     assert_false(slices_due(&fx->slices, 10 * second));
-    feed(fx, SLICE_EVENTS - 2, EVENT_LOST); /* the second start is the oldest kept but one */
+    feed_numbered(fx, SLICE_EVENTS - 2,
+                  EVENT_LOST); /* the second start is the oldest kept but one */
     assert_false(check_slice(write_slice(fx, 2 * second), fx->fed - SLICE_EVENTS, fx->fed));
-    feed(fx, 5, EVENT_LOST);
+    feed_numbered(fx, 5, EVENT_LOST);
     assert_true(check_slice(write_slice(fx, 3 * second), fx->fed - SLICE_EVENTS, fx->fed));
 }
 
@@ -108,9 +109,9 @@ static void slices__too_soon_or_too_many__are_counted(void **state)
     assert_int_equal(slices_open(&fx->slices, fx->path, SLICE_AT_STOP | SLICE_AT_SAVE, NULL), 0);
     slices_save(&fx->slices); /* nothing has come yet */
     assert_false(slices_due(&fx->slices, at));
-    feed(fx, 10, EVENT_STOP);
+    feed_numbered(fx, 10, EVENT_STOP);
     test_free(write_slice(fx, at));
-    feed(fx, 10, EVENT_STOP);
+    feed_numbered(fx, 10, EVENT_STOP);
     assert_false(slices_due(&fx->slices, at + 999999999));
     assert_int_equal(fx->slices.passed_over, 1);
     while (fx->slices.written < SLICES_MOST) {
@@ -129,13 +130,13 @@ static void slices__names_that_are_taken__are_left_alone(void **state)
     snprintf(other, sizeof other, "%s.001", fx->path);
     assert_int_equal(symlink("/nowhere/at/all", other), 0);
     assert_int_equal(slices_open(&fx->slices, fx->path, 0, NULL), 0);
-    feed(fx, 3, EVENT_LOST);
+    feed_numbered(fx, 3, EVENT_LOST);
     char *name = write_slice(fx, 1000000000);
     assert_string_equal(name + strlen(name) - 4, ".002");
     check_slice(name, 0, 3);
 }
 
-static void touch(const char *path, const char *suffix)
+static void make_file(const char *path, const char *suffix)
 {
     char name[96];
     snprintf(name, sizeof name, "%s%s", path, suffix);
@@ -152,7 +153,7 @@ static void rotation__numbers__go_on_behind_those_that_are_there(void **state)
     struct rotation r;
     unsigned *number = NULL;
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        touch(fx->path, names[i]);
+        make_file(fx->path, names[i]);
     assert_int_equal(rotation_numbers(fx->path, &number, NULL), 4);
     assert_int_equal(number[0], 2);
     assert_int_equal(number[1], 10);
@@ -175,11 +176,14 @@ static void rotation__numbers__go_on_behind_those_that_are_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(slices__on_an_exception__hold_the_last_events, make, drop),
-        cmocka_unit_test_setup_teardown(slices__too_soon_or_too_many__are_counted, make, drop),
-        cmocka_unit_test_setup_teardown(slices__names_that_are_taken__are_left_alone, make, drop),
-        cmocka_unit_test_setup_teardown(rotation__numbers__go_on_behind_those_that_are_there, make,
-                                        drop),
+        cmocka_unit_test_setup_teardown(slices__on_an_exception__hold_the_last_events,
+                                        set_up_folder, tear_down_folder),
+        cmocka_unit_test_setup_teardown(slices__too_soon_or_too_many__are_counted, set_up_folder,
+                                        tear_down_folder),
+        cmocka_unit_test_setup_teardown(slices__names_that_are_taken__are_left_alone, set_up_folder,
+                                        tear_down_folder),
+        cmocka_unit_test_setup_teardown(rotation__numbers__go_on_behind_those_that_are_there,
+                                        set_up_folder, tear_down_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ struct fixture {
     struct shown shown;
 };
 
-static void take(void *ctx, size_t row, const struct top_line *l)
+static void take_line(void *ctx, size_t row, const struct top_line *l)
 {
     struct shown *s = ctx;
     size_t columns = 0, n;
@@ -68,7 +68,7 @@ static void take(void *ctx, size_t row, const struct top_line *l)
     s->line[s->n++] = *l;
 }
 
-static void feed(struct fixture *f, const char *line)
+static void feed_line(struct fixture *f, const char *line)
 {
     struct err err = { .code = ERR_OK };
     uint64_t before = follow_frames(f->w);
@@ -79,18 +79,18 @@ static void feed(struct fixture *f, const char *line)
         assert_int_equal(top_view_frame(f->v, f->w, NULL), 0);
 }
 
-static int setup(void **state)
+static int set_up_view(void **state)
 {
     static struct fixture f;
     f = (struct fixture){ .w = NULL };
     *state = &f;
     if (follow_new(&f.w, NULL) < 0 || top_view_new(1000, &f.v, NULL) < 0)
         return -1;
-    feed(&f, hello);
+    feed_line(&f, hello);
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_view(void **state)
 {
     struct fixture *f = *state;
     top_view_free(f->v);
@@ -98,16 +98,16 @@ static int teardown(void **state)
     return 0;
 }
 
-static void draw(struct fixture *f, size_t rows, size_t columns, bool utf8)
+static void draw_view(struct fixture *f, size_t rows, size_t columns, bool utf8)
 {
     const struct top_size size = { rows, columns, utf8 };
     f->shown.n = 0;
     f->shown.columns = columns;
-    top_view_lines(f->v, f->w, &size, take, &f->shown);
+    top_view_lines(f->v, f->w, &size, take_line, &f->shown);
     assert_int_equal(f->shown.n, rows);
 }
 
-static void keys(struct fixture *f, const char *s)
+static void press_keys(struct fixture *f, const char *s)
 {
     for (; *s; s++)
         assert_int_equal(top_view_key(f->v, f->w, *s == '\n' ? TOP_KEY_ENTER : (unsigned)*s),
@@ -115,7 +115,7 @@ static void keys(struct fixture *f, const char *s)
 }
 
 /* The line that has the text; fails if there is none. */
-static size_t find(const struct fixture *f, const char *text)
+static size_t line_with(const struct fixture *f, const char *text)
 {
     for (size_t i = 0; i < f->shown.n; i++)
         if (strstr(f->shown.line[i].text, text))
@@ -126,7 +126,7 @@ static size_t find(const struct fixture *f, const char *text)
     return 0;
 }
 
-static bool has(const struct fixture *f, const char *text)
+static bool has_line(const struct fixture *f, const char *text)
 {
     for (size_t i = 0; i < f->shown.n; i++)
         if (strstr(f->shown.line[i].text, text))
@@ -137,248 +137,249 @@ static bool has(const struct fixture *f, const char *text)
 static void test_totals_sorted_by_c1(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    draw(f, 24, 100, true);
-    assert_true(find(f, "list.c:walk") < find(f, "hostile"));
-    assert_true(find(f, "hostile") < find(f, "main"));
-    const char *walk = f->shown.line[find(f, "list.c:walk")].text;
+    feed_line(f, snap);
+    draw_view(f, 24, 100, true);
+    assert_true(line_with(f, "list.c:walk") < line_with(f, "hostile"));
+    assert_true(line_with(f, "hostile") < line_with(f, "main"));
+    const char *walk = f->shown.line[line_with(f, "list.c:walk")].text;
     assert_non_null(strstr(walk, "     20  60.0     600   80.0      20"));
     assert_non_null(strstr(walk, " 50.0 ")); /* 5 of 10 measurements are doubtful */
-    assert_int_equal(f->shown.line[find(f, "list.c:walk")].style, TOP_CHOSEN);
-    assert_non_null(strstr(f->shown.line[find(f, "timer")].text, "77"));
-    assert_int_equal(f->shown.line[find(f, "timer")].text[1], 'H');
+    assert_int_equal(f->shown.line[line_with(f, "list.c:walk")].style, TOP_CHOSEN);
+    assert_non_null(strstr(f->shown.line[line_with(f, "timer")].text, "77"));
+    assert_int_equal(f->shown.line[line_with(f, "timer")].text[1], 'H');
 }
 
 static void test_head_says_what_is_lost_in_60_columns(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    draw(f, 24, 60, true);
-    find(f, "LOST 12 events");
+    feed_line(f, snap);
+    draw_view(f, 24, 60, true);
+    line_with(f, "LOST 12 events");
     assert_int_equal(f->shown.line[0].style, TOP_WARN);
-    draw(f, 24, 120, true);
-    find(f, "89.00 % covered, 1 gap");
-    find(f, "slowed 2.7x  game.elf  sim:sh7750");
-    find(f, "6 paths not shown");
+    draw_view(f, 24, 120, true);
+    line_with(f, "89.00 % covered, 1 gap");
+    line_with(f, "slowed 2.7x  game.elf  sim:sh7750");
+    line_with(f, "6 paths not shown");
 }
 
 static void test_hostile_names_are_text(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    draw(f, 24, 100, true); /* take() looks at each character */
-    find(f, "?[2Jhostile??");
-    keys(f, "g");
-    draw(f, 24, 100, true);
-    find(f, "12 events lost?[31m");
+    feed_line(f, snap);
+    draw_view(f, 24, 100, true); /* take_line() looks at each character */
+    line_with(f, "?[2Jhostile??");
+    press_keys(f, "g");
+    draw_view(f, 24, 100, true);
+    line_with(f, "12 events lost?[31m");
 }
 
 static void test_rates_after_a_second_frame(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    feed(f, delta);
-    draw(f, 24, 100, true);
-    find(f, "hits/s");
-    find(f, "100 ev/s");
-    const char *walk = f->shown.line[find(f, "list.c:walk")].text;
+    feed_line(f, snap);
+    feed_line(f, delta);
+    draw_view(f, 24, 100, true);
+    line_with(f, "hits/s");
+    line_with(f, "100 ev/s");
+    const char *walk = f->shown.line[line_with(f, "list.c:walk")].text;
     assert_non_null(strstr(walk, "     15 100.0     200  100.0       5"));
-    keys(f, "i");
-    draw(f, 24, 100, true);
-    walk = f->shown.line[find(f, "list.c:walk")].text;
+    press_keys(f, "i");
+    draw_view(f, 24, 100, true);
+    walk = f->shown.line[line_with(f, "list.c:walk")].text;
     assert_non_null(strstr(walk, "     50  71.4    1000   85.7      30"));
 }
 
 static void test_since_mark(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    keys(f, "m");
-    draw(f, 24, 100, true);
-    find(f, "since mark -0 s");
-    feed(f, delta);
-    draw(f, 24, 100, true);
-    find(f, "since mark -2 s");
-    find(f, "     15 100.0     200");
+    feed_line(f, snap);
+    press_keys(f, "m");
+    draw_view(f, 24, 100, true);
+    line_with(f, "since mark -0 s");
+    feed_line(f, delta);
+    draw_view(f, 24, 100, true);
+    line_with(f, "since mark -2 s");
+    line_with(f, "     15 100.0     200");
 }
 
 static void test_filter_sort_and_search(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    keys(f, "\\walk\n");
-    draw(f, 24, 100, true);
-    find(f, "list.c:walk");
-    find(f, "filter \"walk\"");
-    assert_false(has(f, "hostile"));
-    keys(f, "\\\n<"); /* none; by name */
-    draw(f, 24, 100, true);
-    assert_true(find(f, "  main") < find(f, "  timer"));
-    keys(f, "I");
-    draw(f, 24, 100, true);
-    assert_true(find(f, "  main") > find(f, "  timer"));
-    keys(f, "/mai\n");
-    draw(f, 24, 100, true);
-    assert_int_equal(f->shown.line[find(f, "  main")].style, TOP_CHOSEN);
-    keys(f, "H");
-    draw(f, 24, 100, true);
-    assert_false(has(f, "  main"));
-    find(f, "  timer");
+    feed_line(f, snap);
+    press_keys(f, "\\walk\n");
+    draw_view(f, 24, 100, true);
+    line_with(f, "list.c:walk");
+    line_with(f, "filter \"walk\"");
+    assert_false(has_line(f, "hostile"));
+    press_keys(f, "\\\n<"); /* none; by name */
+    draw_view(f, 24, 100, true);
+    assert_true(line_with(f, "  main") < line_with(f, "  timer"));
+    press_keys(f, "I");
+    draw_view(f, 24, 100, true);
+    assert_true(line_with(f, "  main") > line_with(f, "  timer"));
+    press_keys(f, "/mai\n");
+    draw_view(f, 24, 100, true);
+    assert_int_equal(f->shown.line[line_with(f, "  main")].style, TOP_CHOSEN);
+    press_keys(f, "H");
+    draw_view(f, 24, 100, true);
+    assert_false(has_line(f, "  main"));
+    line_with(f, "  timer");
 }
 
 static void test_tree_and_one_function(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    draw(f, 24, 100, true);
-    keys(f, "t");
-    draw(f, 24, 100, true);
-    size_t at = find(f, "  - main");
-    find(f, "call paths");
+    feed_line(f, snap);
+    draw_view(f, 24, 100, true);
+    press_keys(f, "t");
+    draw_view(f, 24, 100, true);
+    size_t at = line_with(f, "  - main");
+    line_with(f, "call paths");
     assert_non_null(strstr(f->shown.line[at + 1].text, "    - list.c:walk"));
     assert_non_null(strstr(f->shown.line[at + 2].text, "        ?[2Jhostile"));
-    keys(f, "j\n"); /* walk */
-    draw(f, 24, 100, true);
-    find(f, "list.c:30");
-    assert_true(find(f, "called by") < find(f, "  main"));
-    assert_true(find(f, "calls (shown") < find(f, "hostile"));
-    keys(f, "h");
-    draw(f, 24, 100, true);
-    find(f, "this help");
+    press_keys(f, "j\n"); /* walk */
+    draw_view(f, 24, 100, true);
+    line_with(f, "list.c:30");
+    assert_true(line_with(f, "called by") < line_with(f, "  main"));
+    assert_true(line_with(f, "calls (shown") < line_with(f, "hostile"));
+    press_keys(f, "h");
+    draw_view(f, 24, 100, true);
+    line_with(f, "this help");
 }
 
 /* Where events were lost: of 1,400 of C1 200 were counted meanwhile. */
 static void test_one_function_with_losses(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    draw(f, 24, 100, true);
-    keys(f, "t");
-    draw(f, 24, 100, true);
-    keys(f, "j\n");
-    draw(f, 24, 100, true);
-    assert_false(has(f, "of what was seen"));
-    feed(f, "{\"frame\":\"delta\",\"from\":1,\"s\":2,\"e\":300,\"t\":6,\"w\":1002000,\"i\":2000,"
-            "\"merged\":0,\"tot\":[53,1400,60],\"f\":[[1,50,1000,1200,30,40,40,5,0,0,1,0.01,"
-            "0.025]],\"hid\":6,\"st\":{\"coverage\":{\"events\":300,\"lost\":12,"
-            "\"lost_c1\":200,\"ratio\":0.96,\"gaps\":1}}}\n");
-    draw(f, 24, 100, true);
-    find(f, "of what was seen of C1 83.3 % +- 2.5, with 95 % probability");
-    find(f, "called by");
-    find(f, "calls (shown");
+    feed_line(f, snap);
+    draw_view(f, 24, 100, true);
+    press_keys(f, "t");
+    draw_view(f, 24, 100, true);
+    press_keys(f, "j\n");
+    draw_view(f, 24, 100, true);
+    assert_false(has_line(f, "of what was seen"));
+    feed_line(f,
+              "{\"frame\":\"delta\",\"from\":1,\"s\":2,\"e\":300,\"t\":6,\"w\":1002000,\"i\":2000,"
+              "\"merged\":0,\"tot\":[53,1400,60],\"f\":[[1,50,1000,1200,30,40,40,5,0,0,1,0.01,"
+              "0.025]],\"hid\":6,\"st\":{\"coverage\":{\"events\":300,\"lost\":12,"
+              "\"lost_c1\":200,\"ratio\":0.96,\"gaps\":1}}}\n");
+    draw_view(f, 24, 100, true);
+    line_with(f, "of what was seen of C1 83.3 % +- 2.5, with 95 % probability");
+    line_with(f, "called by");
+    line_with(f, "calls (shown");
 }
 
 /* Of main's tree, and of the whole. */
 static void test_tree_folds(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    draw(f, 24, 100, true);
-    keys(f, "t");
-    draw(f, 24, 100, true);
-    find(f, "  - main");
-    find(f, "    - list.c:walk");
-    find(f, "        ?[2Jhostile"); /* it calls nothing: no sign */
-    keys(f, "j-");
-    draw(f, 24, 100, true);
-    find(f, "    + list.c:walk");
-    assert_false(has(f, "hostile"));
-    assert_int_equal(f->shown.line[find(f, "+ list.c:walk")].style, TOP_CHOSEN);
-    keys(f, "-"); /* folded already: to its caller */
-    draw(f, 24, 100, true);
-    assert_int_equal(f->shown.line[find(f, "- main")].style, TOP_CHOSEN);
+    feed_line(f, snap);
+    draw_view(f, 24, 100, true);
+    press_keys(f, "t");
+    draw_view(f, 24, 100, true);
+    line_with(f, "  - main");
+    line_with(f, "    - list.c:walk");
+    line_with(f, "        ?[2Jhostile"); /* it calls nothing: no sign */
+    press_keys(f, "j-");
+    draw_view(f, 24, 100, true);
+    line_with(f, "    + list.c:walk");
+    assert_false(has_line(f, "hostile"));
+    assert_int_equal(f->shown.line[line_with(f, "+ list.c:walk")].style, TOP_CHOSEN);
+    press_keys(f, "-"); /* folded already: to its caller */
+    draw_view(f, 24, 100, true);
+    assert_int_equal(f->shown.line[line_with(f, "- main")].style, TOP_CHOSEN);
     top_view_key(f->v, f->w, TOP_KEY_LEFT);
-    draw(f, 24, 100, true);
-    find(f, "  + main");
-    assert_false(has(f, "walk"));
+    draw_view(f, 24, 100, true);
+    line_with(f, "  + main");
+    assert_false(has_line(f, "walk"));
     top_view_key(f->v, f->w, TOP_KEY_RIGHT);
-    draw(f, 24, 100, true);
-    find(f, "    + list.c:walk"); /* as it was left */
-    keys(f, "**");
-    draw(f, 24, 100, true);
-    find(f, "hostile");
-    keys(f, "*");
-    draw(f, 24, 100, true);
-    find(f, "  + main");
-    find(f, "    timer");
-    keys(f, "+");
-    feed(f, delta); /* stays as it is while figures change */
-    draw(f, 24, 100, true);
-    find(f, "    + list.c:walk");
-    assert_false(has(f, "hostile"));
+    draw_view(f, 24, 100, true);
+    line_with(f, "    + list.c:walk"); /* as it was left */
+    press_keys(f, "**");
+    draw_view(f, 24, 100, true);
+    line_with(f, "hostile");
+    press_keys(f, "*");
+    draw_view(f, 24, 100, true);
+    line_with(f, "  + main");
+    line_with(f, "    timer");
+    press_keys(f, "+");
+    feed_line(f, delta); /* stays as it is while figures change */
+    draw_view(f, 24, 100, true);
+    line_with(f, "    + list.c:walk");
+    assert_false(has_line(f, "hostile"));
 }
 
 static void test_columns_are_chosen(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    draw(f, 24, 80, true);
-    find(f, "C1 C1+ch%      C2    ?%  function");
+    feed_line(f, snap);
+    draw_view(f, 24, 80, true);
+    line_with(f, "C1 C1+ch%      C2    ?%  function");
     top_view_key(f->v, f->w, TOP_KEY_F1 + 1);
-    draw(f, 24, 80, true);
-    assert_int_equal(f->shown.line[find(f, "[x] C1 ")].style, TOP_CHOSEN);
-    find(f, "[x] longest  of a handler, from its entry to its return (from a width of 90)");
-    keys(f, " jj ");
-    draw(f, 24, 80, true);
-    find(f, "[ ] C1 ");
-    find(f, "[ ] C2 ");
+    draw_view(f, 24, 80, true);
+    assert_int_equal(f->shown.line[line_with(f, "[x] C1 ")].style, TOP_CHOSEN);
+    line_with(f, "[x] longest  of a handler, from its entry to its return (from a width of 90)");
+    press_keys(f, " jj ");
+    draw_view(f, 24, 80, true);
+    line_with(f, "[ ] C1 ");
+    line_with(f, "[ ] C2 ");
     top_view_key(f->v, f->w, TOP_KEY_ESCAPE);
-    draw(f, 24, 80, true);
-    find(f, "C1% C1+ch%    ?%  function");
+    draw_view(f, 24, 80, true);
+    line_with(f, "C1% C1+ch%    ?%  function");
     assert_non_null(
-        strstr(f->shown.line[find(f, "walk")].text, "     20  60.0   80.0  50.0  list"));
+        strstr(f->shown.line[line_with(f, "walk")].text, "     20  60.0   80.0  50.0  list"));
     top_view_key(f->v, f->w, TOP_KEY_F1 + 1);
-    keys(f, "jjjjjjjjjjjk "); /* as far as they go */
-    draw(f, 24, 80, true);
-    find(f, "[ ] +-C1");
+    press_keys(f, "jjjjjjjjjjjk "); /* as far as they go */
+    draw_view(f, 24, 80, true);
+    line_with(f, "[ ] +-C1");
 }
 
 static void test_fits_every_size(void **state)
 {
     struct fixture *f = *state;
     static const char pages[] = "ithgtc-s";
-    feed(f, snap);
-    feed(f, delta);
+    feed_line(f, snap);
+    feed_line(f, delta);
     for (size_t k = 0; k < sizeof pages; k++) {
         for (size_t rows = 1; rows < 40; rows += 3)
             for (size_t columns = 1; columns < 200; columns += 7)
-                draw(f, rows, columns, true);
+                draw_view(f, rows, columns, true);
         if (pages[k])
             top_view_key(f->v, f->w, (unsigned char)pages[k]);
     }
     top_view_key(f->v, f->w, TOP_KEY_F1 + 1);
     for (size_t columns = 1; columns < 200; columns += 7)
-        draw(f, 9, columns, true);
+        draw_view(f, 9, columns, true);
 }
 
 static void test_ascii_where_utf8_is_not_shown(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    feed(f, delta);
-    draw(f, 24, 120, false);
+    feed_line(f, snap);
+    feed_line(f, delta);
+    draw_view(f, 24, 120, false);
     for (size_t i = 0; i < f->shown.n; i++)
         for (const char *p = f->shown.line[i].text; *p; p++)
             assert_true((unsigned char)*p < 0x80);
-    find(f, "@"); /* the bar of walk */
+    line_with(f, "@"); /* the bar of walk */
 }
 
 static void test_table_has_head_titles_and_rows(void **state)
 {
     struct fixture *f = *state;
     const struct top_size size = { 2, 100, true };
-    feed(f, snap);
+    feed_line(f, snap);
     f->shown.n = 0;
     f->shown.columns = 100;
-    top_view_table(f->v, f->w, &size, take, &f->shown);
+    top_view_table(f->v, f->w, &size, take_line, &f->shown);
     assert_int_equal(f->shown.n, 5);
-    assert_int_equal(find(f, "list.c:walk"), 3);
+    assert_int_equal(line_with(f, "list.c:walk"), 3);
 }
 
 static void test_interval_is_asked_for(void **state)
 {
     struct fixture *f = *state;
-    keys(f, "d0.25");
+    press_keys(f, "d0.25");
     assert_int_equal(top_view_key(f->v, f->w, TOP_KEY_ENTER), TOP_INTERVAL);
     assert_int_equal(top_view_interval(f->v), 250);
     assert_int_equal(top_view_key(f->v, f->w, 'q'), TOP_QUIT);
@@ -387,27 +388,27 @@ static void test_interval_is_asked_for(void **state)
 static void test_samples_are_sorted_by_hits(void **state)
 {
     struct fixture *f = *state;
-    feed(f, "{\"frame\":\"snap\",\"epoch\":\"00000000000000aa\",\"s\":1,\"e\":9,\"t\":5,"
-            "\"w\":1000000,\"tot\":[40,0,0],"
-            "\"names\":[[0,\"rare\",null,0,1,2,1,null,null,null,0],"
-            "[1,\"often\",null,0,3,4,1,null,null,null,0]],"
-            "\"f\":[[0,10,0,0,0,0,0,0,0,0,32],[1,30,0,0,0,0,0,0,0,0,32]]}\n");
-    draw(f, 24, 100, true);
-    assert_true(find(f, "often") < find(f, "rare"));
-    find(f, "by samples");
-    assert_non_null(strstr(f->shown.line[find(f, "often")].text, "     30  75.0"));
-    assert_false(has(f, "C1%"));
+    feed_line(f, "{\"frame\":\"snap\",\"epoch\":\"00000000000000aa\",\"s\":1,\"e\":9,\"t\":5,"
+                 "\"w\":1000000,\"tot\":[40,0,0],"
+                 "\"names\":[[0,\"rare\",null,0,1,2,1,null,null,null,0],"
+                 "[1,\"often\",null,0,3,4,1,null,null,null,0]],"
+                 "\"f\":[[0,10,0,0,0,0,0,0,0,0,32],[1,30,0,0,0,0,0,0,0,0,32]]}\n");
+    draw_view(f, 24, 100, true);
+    assert_true(line_with(f, "often") < line_with(f, "rare"));
+    line_with(f, "by samples");
+    assert_non_null(strstr(f->shown.line[line_with(f, "often")].text, "     30  75.0"));
+    assert_false(has_line(f, "C1%"));
 }
 
 static void test_freeze(void **state)
 {
     struct fixture *f = *state;
-    feed(f, snap);
-    keys(f, "p");
-    feed(f, delta);
-    draw(f, 24, 100, true);
-    find(f, "FROZEN");
-    find(f, "     20  60.0");
+    feed_line(f, snap);
+    press_keys(f, "p");
+    feed_line(f, delta);
+    draw_view(f, 24, 100, true);
+    line_with(f, "FROZEN");
+    line_with(f, "     20  60.0");
 }
 
 static void test_addresses(void **state)
@@ -448,22 +449,27 @@ static void test_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_totals_sorted_by_c1, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_head_says_what_is_lost_in_60_columns, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_hostile_names_are_text, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_rates_after_a_second_frame, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_since_mark, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_filter_sort_and_search, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_tree_and_one_function, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_one_function_with_losses, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_tree_folds, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_columns_are_chosen, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_fits_every_size, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ascii_where_utf8_is_not_shown, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_table_has_head_titles_and_rows, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_interval_is_asked_for, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_freeze, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_samples_are_sorted_by_hits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_totals_sorted_by_c1, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_head_says_what_is_lost_in_60_columns, set_up_view,
+                                        tear_down_view),
+        cmocka_unit_test_setup_teardown(test_hostile_names_are_text, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_rates_after_a_second_frame, set_up_view,
+                                        tear_down_view),
+        cmocka_unit_test_setup_teardown(test_since_mark, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_filter_sort_and_search, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_tree_and_one_function, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_one_function_with_losses, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_tree_folds, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_columns_are_chosen, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_fits_every_size, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_ascii_where_utf8_is_not_shown, set_up_view,
+                                        tear_down_view),
+        cmocka_unit_test_setup_teardown(test_table_has_head_titles_and_rows, set_up_view,
+                                        tear_down_view),
+        cmocka_unit_test_setup_teardown(test_interval_is_asked_for, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_freeze, set_up_view, tear_down_view),
+        cmocka_unit_test_setup_teardown(test_samples_are_sorted_by_hits, set_up_view,
+                                        tear_down_view),
         cmocka_unit_test(test_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

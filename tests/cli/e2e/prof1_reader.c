@@ -81,7 +81,7 @@ static void put_row(const char *word, unsigned long a, unsigned long b)
 /* ---- the file ---- */
 
 /* As fread() would. */
-static void take(void *to, unsigned long n)
+static void take_bytes(void *to, unsigned long n)
 {
     unsigned char *p = to;
     if (n > size - at) {
@@ -98,9 +98,9 @@ static unsigned long take_counter(int bytes)
     unsigned int four;
     unsigned long eight;
     switch (bytes) {
-    case 2: take(&two, 2); return two;
-    case 4: take(&four, 4); return four;
-    case 8: take(&eight, 8); return eight;
+    case 2: take_bytes(&two, 2); return two;
+    case 4: take_bytes(&four, 4); return four;
+    case 8: take_bytes(&eight, 8); return eight;
     default:
         put_text("a counter of that size?\n");
         end_with(1);
@@ -121,7 +121,7 @@ static unsigned long first_pc(const struct prof_secthdr_samples *h, unsigned lon
 static void read_samples(unsigned long end)
 {
     struct prof_secthdr_samples h;
-    take(&h, sizeof h);
+    take_bytes(&h, sizeof h);
     put_row("samples", h.lowpc, h.highpc);
     put_row("scale", (unsigned long)h.scale, (unsigned long)h.entry_size);
     unsigned long n = 0;
@@ -137,9 +137,9 @@ static void read_counts(void)
 {
     static unsigned long pc[65536];
     struct prof_secthdr_call_counts h;
-    take(&h, sizeof h);
+    take_bytes(&h, sizeof h);
     for (int i = 0; i < h.ncounters; i++)
-        take(&pc[i], sizeof pc[i]);
+        take_bytes(&pc[i], sizeof pc[i]);
     for (int i = 0; i < h.ncounters; i++)
         put_row("count", pc[i], take_counter(h.counter_size));
 }
@@ -148,9 +148,9 @@ static void read_arcs(void)
 {
     static struct arc arc[65536];
     struct prof_secthdr_call_arcs h;
-    take(&h, sizeof h);
+    take_bytes(&h, sizeof h);
     for (int i = 0; i < h.narcs; i++)
-        take(&arc[i], sizeof arc[i]);
+        take_bytes(&arc[i], sizeof arc[i]);
     for (int i = 0; i < h.narcs; i++) {
         put_text("arc");
         put_number(arc[i].from);
@@ -162,7 +162,7 @@ static void read_section(void)
 {
     long head[2];
     unsigned long begin = at;
-    take(head, sizeof head);
+    take_bytes(head, sizeof head);
     at = begin;
     switch (head[0]) {
     case SAMPLES: read_samples(begin + (unsigned long)head[1]); break;
