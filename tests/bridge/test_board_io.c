@@ -24,7 +24,7 @@ struct memory_target {
     const struct image *image;
 };
 
-static struct memory_target *of(struct target *t)
+static struct memory_target *memory_target_of(struct target *t)
 {
     return CONTAINER_OF(t, struct memory_target, base);
 }
@@ -43,15 +43,15 @@ static int read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *bu
     assert_int_equal(width, 0);
     int ret = in_ram(addr, len, err);
     if (ret == 0)
-        memcpy(buf, of(t)->ram + (addr - BASE), len);
-    of(t)->read_bytes += len;
+        memcpy(buf, memory_target_of(t)->ram + (addr - BASE), len);
+    memory_target_of(t)->read_bytes += len;
     return ret;
 }
 
 static int write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf,
                      size_t len, struct err *err)
 {
-    struct memory_target *m = of(t);
+    struct memory_target *m = memory_target_of(t);
     assert_int_equal(width, 0);
     int ret = in_ram(addr, len, err);
     for (size_t i = 0; ret == 0 && i < len; i++)
@@ -64,22 +64,22 @@ static int write_reg(struct target *t, unsigned n, const uint8_t *buf, struct er
 {
     (void)err;
     assert_int_equal(n, 16);
-    of(t)->pc = get32(buf, t->big_endian);
+    memory_target_of(t)->pc = get32(buf, t->big_endian);
     return 0;
 }
 
-static int reset(struct target *t, enum reset_mode mode, struct err *err)
+static int reset_target(struct target *t, enum reset_mode mode, struct err *err)
 {
     (void)err;
     assert_int_equal(mode, RESET_HALT);
-    of(t)->resets++;
+    memory_target_of(t)->resets++;
     return 0;
 }
 
 static int set_image(struct target *t, const struct image *im, struct err *err)
 {
     (void)err;
-    of(t)->image = im;
+    memory_target_of(t)->image = im;
     return 0;
 }
 
@@ -91,7 +91,7 @@ static const struct target_ops ops = {
     .read_mem = read_mem,
     .write_mem = write_mem,
     .write_reg = write_reg,
-    .reset = reset,
+    .reset = reset_target,
     .set_image = set_image,
 };
 
@@ -104,7 +104,7 @@ struct fixture {
     struct load_progress now, seen;
 };
 
-static int make(void **state)
+static int set_up_board(void **state)
 {
     struct fixture *fx = test_calloc(1, sizeof *fx);
     fx->target.base.ops = &ops;
@@ -123,7 +123,7 @@ static int make(void **state)
     return 0;
 }
 
-static int drop(void **state)
+static int tear_down_board(void **state)
 {
     struct fixture *fx = *state;
     test_free(fx->target.ram);
@@ -164,13 +164,13 @@ static void board_load__loaded_elsewhere__lies_there(void **state)
     assert_non_null(strstr(err.what, "0x8c114005 in .data"));
 }
 
-static void reported(void *ctx, const struct load_progress *now)
+static void note_progress(void *ctx, const struct load_progress *now)
 {
     struct fixture *fx = ctx;
     fx->now = *now;
 }
 
-static bool look(void *ctx)
+static bool see_progress(void *ctx)
 {
     struct fixture *fx = ctx;
     fx->seen = fx->now;
@@ -180,7 +180,7 @@ static bool look(void *ctx)
 static void board_load__elf__tells_how_far_it_is(void **state)
 {
     struct fixture *fx = *state;
-    struct board_io io = { .cancelled = look, .ctx = fx, .tell = reported };
+    struct board_io io = { .cancelled = see_progress, .ctx = fx, .tell = note_progress };
     uint64_t loaded = 0;
     assert_int_equal(board_load(&fx->target.base, &fx->image, &io, &loaded, NULL), 0);
     assert_int_equal(fx->seen.stage, LOAD_WRITE); /* before the last block */
@@ -260,20 +260,26 @@ static void board_load__no_memory_there__the_target_s_error_with_the_section(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(board_load__elf__memory_pc_and_image_are_set, make, drop),
-        cmocka_unit_test_setup_teardown(board_load__loaded_elsewhere__lies_there, make, drop),
-        cmocka_unit_test_setup_teardown(board_load__elf__tells_how_far_it_is, make, drop),
-        cmocka_unit_test_setup_teardown(board_load__memory_does_not_take_it__says_where, make,
-                                        drop),
-        cmocka_unit_test_setup_teardown(board_compare__other_program__says_how_much_and_where, make,
-                                        drop),
+        cmocka_unit_test_setup_teardown(board_load__elf__memory_pc_and_image_are_set, set_up_board,
+                                        tear_down_board),
+        cmocka_unit_test_setup_teardown(board_load__loaded_elsewhere__lies_there, set_up_board,
+                                        tear_down_board),
+        cmocka_unit_test_setup_teardown(board_load__elf__tells_how_far_it_is, set_up_board,
+                                        tear_down_board),
+        cmocka_unit_test_setup_teardown(board_load__memory_does_not_take_it__says_where,
+                                        set_up_board, tear_down_board),
+        cmocka_unit_test_setup_teardown(board_compare__other_program__says_how_much_and_where,
+                                        set_up_board, tear_down_board),
         cmocka_unit_test_setup_teardown(
-            board_compare__data_changed_by_the_program__is_no_difference, make, drop),
+            board_compare__data_changed_by_the_program__is_no_difference, set_up_board,
+            tear_down_board),
         cmocka_unit_test_setup_teardown(board_compare__big_program__looks_at_a_megabyte_at_most,
-                                        make, drop),
-        cmocka_unit_test_setup_teardown(board_io__cancelled__gives_up_between_blocks, make, drop),
+                                        set_up_board, tear_down_board),
+        cmocka_unit_test_setup_teardown(board_io__cancelled__gives_up_between_blocks, set_up_board,
+                                        tear_down_board),
         cmocka_unit_test_setup_teardown(
-            board_load__no_memory_there__the_target_s_error_with_the_section, make, drop),
+            board_load__no_memory_there__the_target_s_error_with_the_section, set_up_board,
+            tear_down_board),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static void stretch__begun_with_bl__says_that_it_was_stepped(void **state)
     board_close(b);
 }
 
-static bool always(void *ctx)
+static bool always_true(void *ctx)
 {
     (void)ctx;
     return true;
@@ -140,7 +140,7 @@ static void stretch__cancelled_before_its_start__has_no_values(void **state)
     const struct counting_config c = { .event = { INSTRUCTIONS, 0 },
                                        .has_start = true,
                                        .start = label(b, "fa"),
-                                       .io = { .cancelled = always } };
+                                       .io = { .cancelled = always_true } };
     struct counted s;
     MUST(b, counting_stretch(&c, b->t, &s, &b->err));
     assert_false(s.begun);

@@ -46,7 +46,7 @@ struct pair {
     enum presence_event event;
 };
 
-static bool take(void *ctx)
+static bool takes_event(void *ctx)
 {
     struct pair *p = ctx;
     presence_take(&p->from, p->event);
@@ -70,7 +70,7 @@ static void presence__every_pair__is_met_or_refused(void **state)
                 presence_next((enum presence)s, (enum presence_event)e) == PRESENCE_REFUSED;
             assert_int_equal(met[s][e], !refused);
             struct pair pair = { (enum presence)s, (enum presence_event)e };
-            assert_int_equal(state_table_refuses(take, &pair), refused);
+            assert_int_equal(state_table_refuses(takes_event, &pair), refused);
         }
 }
 

@@ -28,26 +28,30 @@ struct scripted {
     uint16_t counter[2];
 };
 
-static struct scripted *of(struct target *t) { return CONTAINER_OF(t, struct scripted, base); }
+static struct scripted *scripted_of(struct target *t)
+{
+    return CONTAINER_OF(t, struct scripted, base);
+}
 
-static int arm(struct target *t, const struct trace_config *cfg, struct err *err)
+static int arm_trace(struct target *t, const struct trace_config *cfg, struct err *err)
 {
     assert_non_null(cfg->image);
-    int fail = of(t)->fail_next_arm ? of(t)->fail_next_arm : of(t)->fail_arm;
-    of(t)->fail_next_arm = 0;
+    int fail =
+        scripted_of(t)->fail_next_arm ? scripted_of(t)->fail_next_arm : scripted_of(t)->fail_arm;
+    scripted_of(t)->fail_next_arm = 0;
     if (fail)
         return err_set(err, (enum err_code) - fail, "load it", "trace: scripted failure");
-    of(t)->armed++;
-    of(t)->active = of(t)->start_due = of(t)->marks && !cfg->has_start;
-    of(t)->counter[0] = cfg->counter[0];
-    of(t)->counter[1] = cfg->counter[1];
+    scripted_of(t)->armed++;
+    scripted_of(t)->active = scripted_of(t)->start_due = scripted_of(t)->marks && !cfg->has_start;
+    scripted_of(t)->counter[0] = cfg->counter[0];
+    scripted_of(t)->counter[1] = cfg->counter[1];
     return 0;
 }
 
 static int poll_trace(struct target *t, struct event *out, size_t cap, uint64_t max_ns,
                       struct err *err)
 {
-    struct scripted *s = of(t);
+    struct scripted *s = scripted_of(t);
     s->polls++;
     assert_true(max_ns > 0 && cap > 0);
     if (s->fail_poll)
@@ -65,29 +69,30 @@ static int poll_trace(struct target *t, struct event *out, size_t cap, uint64_t 
     return (int)n;
 }
 
-static int disarm(struct target *t, struct err *err)
+static int disarm_trace(struct target *t, struct err *err)
 {
-    of(t)->disarmed++;
-    of(t)->stop_due = of(t)->active;
-    of(t)->active = false;
-    of(t)->moved_unheld += of(t)->held == of(t)->released;
-    return of(t)->fail_disarm ? err_set(err, (enum err_code) - of(t)->fail_disarm,
-                                        "check the cable", "disarm: scripted failure")
-                              : 0;
+    scripted_of(t)->disarmed++;
+    scripted_of(t)->stop_due = scripted_of(t)->active;
+    scripted_of(t)->active = false;
+    scripted_of(t)->moved_unheld += scripted_of(t)->held == scripted_of(t)->released;
+    return scripted_of(t)->fail_disarm ? err_set(err, (enum err_code) - scripted_of(t)->fail_disarm,
+                                                 "check the cable", "disarm: scripted failure")
+                                       : 0;
 }
 
-static int status(struct target *t, struct trace_status *out, struct err *err)
+static int trace_status_of(struct target *t, struct trace_status *out, struct err *err)
 {
     (void)err;
-    *out = (struct trace_status){
-        .armed = true, .active = of(t)->active, .events = of(t)->next, .time.target_cycles = 1000
-    };
+    *out = (struct trace_status){ .armed = true,
+                                  .active = scripted_of(t)->active,
+                                  .events = scripted_of(t)->next,
+                                  .time.target_cycles = 1000 };
     return 0;
 }
 
 static int set_active(struct target *t, bool active, struct err *err)
 {
-    struct scripted *s = of(t);
+    struct scripted *s = scripted_of(t);
     (void)err;
     s->start_due |= active && !s->active;
     s->stop_due |= !active && s->active;
@@ -95,39 +100,41 @@ static int set_active(struct target *t, bool active, struct err *err)
     return 0;
 }
 
-static int hold(struct target *t, bool *ran, struct err *err)
+static int hold_target(struct target *t, bool *ran, struct err *err)
 {
     (void)err;
-    of(t)->held++;
-    *ran = of(t)->state == TARGET_RUNNING;
-    of(t)->state = TARGET_HALTED;
+    scripted_of(t)->held++;
+    *ran = scripted_of(t)->state == TARGET_RUNNING;
+    scripted_of(t)->state = TARGET_HALTED;
     return 0;
 }
 
-static int release(struct target *t, bool ran, struct err *err)
+static int release_target(struct target *t, bool ran, struct err *err)
 {
     (void)err;
-    of(t)->released++;
-    of(t)->state = ran ? TARGET_RUNNING : of(t)->state;
+    scripted_of(t)->released++;
+    scripted_of(t)->state = ran ? TARGET_RUNNING : scripted_of(t)->state;
     return 0;
 }
 
-static uint64_t now_ns(struct target *t) { return of(t)->now_ns; }
-static enum target_state state_of(struct target *t) { return of(t)->state; }
+static uint64_t now_ns(struct target *t) { return scripted_of(t)->now_ns; }
+static enum target_state state_of(struct target *t) { return scripted_of(t)->state; }
 
 static const struct target_trace_ops trace_ops = {
-    .arm = arm, .poll = poll_trace, .disarm = disarm, .status = status
+    .arm = arm_trace, .poll = poll_trace, .disarm = disarm_trace, .status = trace_status_of
 };
-static const struct target_trace_ops held_ops = { .arm = arm,
+static const struct target_trace_ops held_ops = { .arm = arm_trace,
                                                   .poll = poll_trace,
-                                                  .disarm = disarm,
-                                                  .status = status,
+                                                  .disarm = disarm_trace,
+                                                  .status = trace_status_of,
                                                   .set_active = set_active,
-                                                  .hold = hold,
-                                                  .release = release };
-static const struct target_trace_ops marking_ops = {
-    .arm = arm, .poll = poll_trace, .disarm = disarm, .status = status, .set_active = set_active
-};
+                                                  .hold = hold_target,
+                                                  .release = release_target };
+static const struct target_trace_ops marking_ops = { .arm = arm_trace,
+                                                     .poll = poll_trace,
+                                                     .disarm = disarm_trace,
+                                                     .status = trace_status_of,
+                                                     .set_active = set_active };
 static const struct target_ops can_hold = {
     .name = "scripted", .trace = &held_ops, .now_ns = now_ns, .state = state_of
 };
@@ -145,9 +152,9 @@ struct fixture {
     unsigned wakes;
 };
 
-static void woken(void *ctx) { ((struct fixture *)ctx)->wakes++; }
+static void count_wake(void *ctx) { ((struct fixture *)ctx)->wakes++; }
 
-static struct fixture *make(uint64_t events, uint64_t for_ns, bool has_start)
+static struct fixture *make_pump(uint64_t events, uint64_t for_ns, bool has_start)
 {
     struct fixture *fx = test_calloc(1, sizeof *fx);
     fx->target = (struct scripted){
@@ -157,23 +164,26 @@ static struct fixture *make(uint64_t events, uint64_t for_ns, bool has_start)
         .trace = { .image = &fx->image, .has_start = has_start },
         .for_ns = for_ns,
         .queue_events = QUEUE,
-        .wake = woken,
+        .wake = count_wake,
         .wake_ctx = fx,
     };
     assert_int_equal(pump_init(&fx->pump, &cfg, NULL), 0);
     return fx;
 }
 
-static void drop(struct fixture *fx)
+static void free_pump(struct fixture *fx)
 {
     pump_fini(&fx->pump);
     test_free(fx);
 }
 
-static bool slice(struct fixture *fx) { return fx->pump.client.slice(&fx->pump, &fx->target.base); }
+static bool run_slice(struct fixture *fx)
+{
+    return fx->pump.client.slice(&fx->pump, &fx->target.base);
+}
 
 /* Up to cap events, oldest first. */
-static size_t take(struct fixture *fx, struct event *out, size_t cap)
+static size_t take_events(struct fixture *fx, struct event *out, size_t cap)
 {
     size_t n, done = 0;
     struct event *at;
@@ -190,7 +200,7 @@ static size_t pop_all(struct fixture *fx, uint64_t *next)
 {
     struct event out[QUEUE];
     size_t n, total = 0;
-    while ((n = take(fx, out, ARRAY_LEN(out))) > 0)
+    while ((n = take_events(fx, out, ARRAY_LEN(out))) > 0)
         for (size_t i = 0; i < n; i++, total++)
             if (out[i].kind == EVENT_CALL)
                 assert_int_equal(out[i].pc, (*next)++);
@@ -200,7 +210,7 @@ static size_t pop_all(struct fixture *fx, uint64_t *next)
 static void pump__many_events_at_once__are_moved_in_one_slice(void **state)
 {
     (void)state;
-    struct fixture *fx = make(4000, 0, false);
+    struct fixture *fx = make_pump(4000, 0, false);
     struct event out[64];
     size_t n, total = 0;
     pump_fini(&fx->pump);
@@ -208,77 +218,77 @@ static void pump__many_events_at_once__are_moved_in_one_slice(void **state)
     struct pump_config cfg = { .trace = { .image = &fx->image }, .queue_events = 8192 };
     assert_int_equal(pump_init(&fx->pump, &cfg, NULL), 0);
     assert_int_equal(pump_arm(&fx->pump, &fx->target.base, NULL), 0);
-    slice(fx);
-    while ((n = take(fx, out, ARRAY_LEN(out))) > 0)
+    run_slice(fx);
+    while ((n = take_events(fx, out, ARRAY_LEN(out))) > 0)
         total += n;
     assert_int_equal(total, 4000);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__not_armed__leaves_the_target_alone(void **state)
 {
     (void)state;
-    struct fixture *fx = make(10, 0, false);
-    assert_false(slice(fx));
+    struct fixture *fx = make_pump(10, 0, false);
+    assert_false(run_slice(fx));
     assert_int_equal(fx->target.polls, 0);
     pump_disarm(&fx->pump, &fx->target.base);
     assert_int_equal(fx->target.disarmed, 0);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__queue_full__leaves_events_in_the_target(void **state)
 {
     (void)state;
-    struct fixture *fx = make(200, 0, false);
+    struct fixture *fx = make_pump(200, 0, false);
     uint64_t next = 0;
     assert_int_equal(pump_arm(&fx->pump, &fx->target.base, NULL), 0);
     for (int i = 0; i < 5; i++)
-        slice(fx);
+        run_slice(fx);
     assert_int_equal(fx->target.left, 200 - QUEUE);
     assert_true(fx->wakes > 0);
     assert_int_equal(pop_all(fx, &next), QUEUE);
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(fx->target.left, 200 - 2 * QUEUE);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__disarm__drains_the_rest_before_it_ends(void **state)
 {
     (void)state;
-    struct fixture *fx = make(150, 0, false);
+    struct fixture *fx = make_pump(150, 0, false);
     uint64_t next = 0;
     pump_arm(&fx->pump, &fx->target.base, NULL);
-    slice(fx);
+    run_slice(fx);
     pump_disarm(&fx->pump, &fx->target.base);
     assert_int_equal(fx->target.disarmed, 1);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_DRAINING);
     size_t got = 0;
     for (int i = 0; i < 10 && pump_look(&fx->pump).phase != PUMP_ENDED; i++) {
-        slice(fx);
+        run_slice(fx);
         got += pop_all(fx, &next);
     }
     assert_int_equal(got, 150);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__time_limit__counts_the_target_s_clock_from_the_start_point(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 500, true);
+    struct fixture *fx = make_pump(0, 500, true);
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->target.now_ns += 10000; /* the start point has not been met */
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(fx->target.disarmed, 0);
     fx->target.left = 1;
-    slice(fx);
+    run_slice(fx);
     fx->target.now_ns += 499;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(fx->target.disarmed, 0);
     fx->target.now_ns += 1;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(fx->target.disarmed, 1);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__time_limit__armed_while_halted__counts_from_the_run(void **state)
@@ -286,75 +296,75 @@ static void pump__time_limit__armed_while_halted__counts_from_the_run(void **sta
     (void)state;
     /* by pump_running(), or by the first slice that finds it running */
     for (int reported = 0; reported < 2; reported++) {
-        struct fixture *fx = make(1, 500, false);
+        struct fixture *fx = make_pump(1, 500, false);
         fx->target.state = TARGET_HALTED;
         pump_arm(&fx->pump, &fx->target.base, NULL);
         fx->target.now_ns += 10000; /* the way into the program takes its time */
-        slice(fx);
+        run_slice(fx);
         assert_int_equal(fx->target.disarmed, 0);
         fx->target.state = TARGET_RUNNING;
         if (reported)
             pump_running(&fx->pump, &fx->target.base);
         else
-            slice(fx);
+            run_slice(fx);
         fx->target.now_ns += 499;
-        slice(fx);
+        run_slice(fx);
         assert_int_equal(fx->target.disarmed, 0);
         fx->target.now_ns += 1;
-        slice(fx);
+        run_slice(fx);
         assert_int_equal(fx->target.disarmed, 1);
-        drop(fx);
+        free_pump(fx);
     }
 }
 
 static void pump__trace_fails__why_is_seen(void **state)
 {
     (void)state;
-    struct fixture *fx = make(5, 0, false);
+    struct fixture *fx = make_pump(5, 0, false);
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->target.fail_poll = -ERR_PROTOCOL;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_PROTOCOL);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__last_events_cannot_be_fetched__a_gap_says_so(void **state)
 {
     (void)state;
-    struct fixture *fx = make(5, 0, false);
+    struct fixture *fx = make_pump(5, 0, false);
     struct event out[QUEUE];
     pump_arm(&fx->pump, &fx->target.base, NULL);
     pump_disarm(&fx->pump, &fx->target.base);
     fx->target.fail_poll = -ERR_PROTOCOL;
     for (int i = 0; i < 10 && pump_look(&fx->pump).phase != PUMP_ENDED; i++)
-        slice(fx);
+        run_slice(fx);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
-    assert_int_equal(take(fx, out, QUEUE), 1);
+    assert_int_equal(take_events(fx, out, QUEUE), 1);
     assert_int_equal(out[0].kind, EVENT_LOST);
     assert_int_equal(out[0].cause, EVENT_CAUSE_LINK);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__trace_cannot_be_disarmed__a_gap_says_so(void **state)
 {
     (void)state;
-    struct fixture *fx = make(5, 0, false);
+    struct fixture *fx = make_pump(5, 0, false);
     struct event out[QUEUE];
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->target.fail_poll = fx->target.fail_disarm = -ERR_TIMEOUT;
     pump_disarm(&fx->pump, &fx->target.base);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_TIMEOUT);
-    assert_int_equal(take(fx, out, QUEUE), 1);
+    assert_int_equal(take_events(fx, out, QUEUE), 1);
     assert_int_equal(out[0].kind, EVENT_LOST);
     assert_int_equal(out[0].cause, EVENT_CAUSE_LINK);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__target_comes_back__is_armed_again_and_the_gap_is_an_event(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 0, false);
+    struct fixture *fx = make_pump(0, 0, false);
     struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
     struct event out[QUEUE];
     pump_arm(&fx->pump, &fx->target.base, NULL);
@@ -369,22 +379,22 @@ static void pump__target_comes_back__is_armed_again_and_the_gap_is_an_event(void
     assert_false(pump_look(&fx->pump).away);
     assert_int_equal(pump_look(&fx->pump).gaps, 1);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_OK);
-    assert_int_equal(take(fx, out, QUEUE), 4);
+    assert_int_equal(take_events(fx, out, QUEUE), 4);
     assert_int_equal(out[2].kind, EVENT_CALL);
     assert_int_equal(out[3].kind, EVENT_LOST);
     assert_int_equal(out[3].cause, EVENT_CAUSE_LINK);
     fx->target.left = 2;
-    slice(fx);
-    slice(fx);
+    run_slice(fx);
+    run_slice(fx);
     assert_int_equal(pump_look(&fx->pump).trace.events, 3 + 2); /* over both */
     assert_int_equal(pump_look(&fx->pump).trace.time.target_cycles, 2000);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__reset_that_halts__is_a_gap_and_armed_where_it_stands(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 0, false);
+    struct fixture *fx = make_pump(0, 0, false);
     struct event out[QUEUE];
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->target.left = 3; /* what the trace has still when it is taken out */
@@ -399,45 +409,45 @@ static void pump__reset_that_halts__is_a_gap_and_armed_where_it_stands(void **st
     assert_false(pump_look(&fx->pump).resetting);
     assert_int_equal(pump_look(&fx->pump).resets, 1);
     assert_int_equal(pump_look(&fx->pump).gaps, 0);
-    assert_int_equal(take(fx, out, QUEUE), 4);
+    assert_int_equal(take_events(fx, out, QUEUE), 4);
     assert_int_equal(out[2].kind, EVENT_CALL);
     assert_int_equal(out[3].kind, EVENT_LOST);
     assert_int_equal(out[3].cause, EVENT_CAUSE_RESET);
     fx->target.left = 2;
-    slice(fx);
-    slice(fx);
+    run_slice(fx);
+    run_slice(fx);
     assert_int_equal(pump_look(&fx->pump).trace.events, 3 + 2);
     pump_reset_over(&fx->pump, &fx->target.base);
     assert_int_equal(fx->target.armed, 2);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__reset_that_lets_run__is_armed_again_when_it_can_be(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 0, false);
+    struct fixture *fx = make_pump(0, 0, false);
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->target.fail_disarm = -ERR_TIMEOUT; /* a CPU that hangs: why it is reset */
     pump_reset_begins(&fx->pump, &fx->target.base);
     fx->target.fail_disarm = 0;
     fx->target.fail_arm = -ERR_FAULT; /* its memory is not set up yet */
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(fx->target.armed, 1);
     while (pump_look(&fx->pump).why.code == ERR_OK)
-        slice(fx);
+        run_slice(fx);
     assert_true(pump_look(&fx->pump).resetting);
     fx->target.fail_arm = 0;
     while (pump_look(&fx->pump).resetting)
-        slice(fx);
+        run_slice(fx);
     assert_int_equal(fx->target.armed, 2);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_OK);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__lost_since_a_reset__comes_back_by_the_same_gap(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 0, false);
+    struct fixture *fx = make_pump(0, 0, false);
     struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
     struct event out[QUEUE];
     pump_arm(&fx->pump, &fx->target.base, NULL);
@@ -449,15 +459,15 @@ static void pump__lost_since_a_reset__comes_back_by_the_same_gap(void **state)
     fx->pump.client.back(&fx->pump, &fx->target.base);
     assert_int_equal(fx->target.armed, 2);
     assert_false(pump_look(&fx->pump).away);
-    assert_int_equal(take(fx, out, QUEUE), 1);
+    assert_int_equal(take_events(fx, out, QUEUE), 1);
     assert_int_equal(out[0].cause, EVENT_CAUSE_RESET);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 500, false);
+    struct fixture *fx = make_pump(0, 500, false);
     struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
@@ -467,15 +477,15 @@ static void pump__target_comes_back_without_its_program__is_not_traced_until_it_
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_FORMAT);
     unsigned polls = fx->target.polls;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(fx->target.polls, polls);
     fx->target.fail_arm = 0;
     fx->pump.rearm_at_ns = 1; /* the pause is over */
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(fx->target.armed, 2);
     assert_false(pump_look(&fx->pump).away);
     assert_true(fx->target.polls > polls);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__target_comes_back_as_a_part_without_trace__is_asked_again(void **state)
@@ -484,44 +494,44 @@ static void pump__target_comes_back_as_a_part_without_trace__is_asked_again(void
     static const struct target_ops traceless = { .name = "scripted",
                                                  .now_ns = now_ns,
                                                  .state = state_of };
-    struct fixture *fx = make(3, 0, false);
+    struct fixture *fx = make_pump(3, 0, false);
     struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->target.base.ops = &traceless; /* misread while its power came up */
     fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
     fx->pump.client.back(&fx->pump, &fx->target.base);
-    slice(fx);
+    run_slice(fx);
     assert_true(pump_look(&fx->pump).away);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_UNSUPPORTED);
     fx->target.base.ops = &ops;
     fx->pump.rearm_at_ns = 1;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(fx->target.armed, 2);
     assert_false(pump_look(&fx->pump).away);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__time_limit_while_the_target_is_away__ends_with_why(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 500, false);
+    struct fixture *fx = make_pump(0, 500, false);
     struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
     fx->target.now_ns += 500;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_NO_TARGET);
     assert_int_equal(fx->target.disarmed, 0);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__time_limit__goes_on_while_the_target_is_away(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 500, false);
+    struct fixture *fx = make_pump(0, 500, false);
     struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->target.now_ns += 200;
@@ -529,19 +539,19 @@ static void pump__time_limit__goes_on_while_the_target_is_away(void **state)
     fx->target.now_ns += 100;
     fx->pump.client.back(&fx->pump, &fx->target.base);
     fx->target.now_ns += 199;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
     fx->target.now_ns += 1;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(fx->target.disarmed, 1);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void
 pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 0, false);
+    struct fixture *fx = make_pump(0, 0, false);
     struct err why = { .code = ERR_USB, .what = "unplugged" };
     struct event out[QUEUE];
     pump_arm(&fx->pump, &fx->target.base, NULL);
@@ -553,8 +563,8 @@ pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap(voi
     assert_int_equal(fx->target.armed, 2);
     assert_int_equal(pump_look(&fx->pump).gaps, 0);
     assert_int_equal(pump_look(&fx->pump).why.code, ERR_OK);
-    assert_int_equal(take(fx, out, QUEUE), 0);
-    drop(fx);
+    assert_int_equal(take_events(fx, out, QUEUE), 0);
+    free_pump(fx);
 }
 
 static void note_why(void *ctx, const struct err *why) { *(struct err *)ctx = *why; }
@@ -562,43 +572,43 @@ static void note_why(void *ctx, const struct err *why) { *(struct err *)ctx = *w
 static void pump__trace_fails__is_reported_with_its_reason(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 0, false);
+    struct fixture *fx = make_pump(0, 0, false);
     struct err why = { .code = ERR_OK };
     fx->pump.cfg.failed = note_why;
     fx->pump.cfg.failed_ctx = &why;
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->target.fail_poll = -ERR_USB;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(why.code, ERR_USB); /* whether the target is gone, the worker asks it */
     assert_string_equal(why.what, "trace: scripted failure");
-    drop(fx);
+    free_pump(fx);
 }
 
 static void pump__program_stops__is_seen_until_it_runs_again(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 0, false);
+    struct fixture *fx = make_pump(0, 0, false);
     struct target_stop stop = { .reason = STOP_SIGNAL, .pc = 0x8c010000 };
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->pump.client.stopped(&fx->pump, &fx->target.base, &stop);
     assert_int_equal(pump_look(&fx->pump).stop.reason, STOP_SIGNAL);
     assert_int_equal(pump_look(&fx->pump).stop_looks, 0);
     fx->target.state = TARGET_HALTED;
-    slice(fx);
-    slice(fx);
+    run_slice(fx);
+    run_slice(fx);
     /* it is known to stand still, not only to have stopped once */
     assert_int_equal(pump_look(&fx->pump).stop_looks, 2);
     fx->target.state = TARGET_RUNNING;
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(pump_look(&fx->pump).stop.reason, STOP_NONE);
-    drop(fx);
+    free_pump(fx);
 }
 
 /* ---- other counters, other points ---- */
 
 static struct fixture *make_changing(const struct target_ops *as, bool has_start)
 {
-    struct fixture *fx = make(0, 0, has_start);
+    struct fixture *fx = make_pump(0, 0, has_start);
     fx->target.base.ops = as;
     fx->target.marks = true;
     fx->pump.cfg.trace.counter[0] = 1;
@@ -619,7 +629,7 @@ static int change_to(struct fixture *fx, uint16_t c1, bool has_start, size_t nst
 }
 
 /* The kinds of what has come, as letters; without the calls. */
-static const char *told(struct fixture *fx, struct event *again)
+static const char *kinds_told(struct fixture *fx, struct event *again)
 {
     static const char letter[EVENT_NKINDS] = {
         [EVENT_START] = 'S', [EVENT_STOP] = 'E', [EVENT_AGAIN] = 'A',
@@ -627,7 +637,7 @@ static const char *told(struct fixture *fx, struct event *again)
     };
     static char text[QUEUE + 1];
     struct event out[QUEUE];
-    size_t n = take(fx, out, QUEUE), k = 0;
+    size_t n = take_events(fx, out, QUEUE), k = 0;
     for (size_t i = 0; i < n; i++) {
         if (out[i].kind == EVENT_AGAIN && again)
             *again = out[i];
@@ -638,11 +648,11 @@ static const char *told(struct fixture *fx, struct event *again)
     return text;
 }
 
-static void pass(struct fixture *fx)
+static void pass_once(struct fixture *fx)
 {
     pump_set_active(&fx->pump, &fx->target.base, true, NULL);
     pump_set_active(&fx->pump, &fx->target.base, false, NULL);
-    slice(fx);
+    run_slice(fx);
 }
 
 static void passes__done__disarms_before_the_main_thread_has_looked(void **state)
@@ -650,15 +660,15 @@ static void passes__done__disarms_before_the_main_thread_has_looked(void **state
     (void)state;
     struct fixture *fx = make_changing(&can_hold, true);
     fx->pump.cfg.max_passes = 2;
-    pass(fx);
+    pass_once(fx);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
-    pass(fx);
+    pass_once(fx);
     assert_int_not_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
     assert_int_equal(fx->target.disarmed, 1);
-    slice(fx);
+    run_slice(fx);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
-    assert_string_equal(told(fx, NULL), "SESE");
-    drop(fx);
+    assert_string_equal(kinds_told(fx, NULL), "SESE");
+    free_pump(fx);
 }
 
 static void passes__points_changed__only_the_main_thread_ends_it(void **state)
@@ -668,9 +678,9 @@ static void passes__points_changed__only_the_main_thread_ends_it(void **state)
     fx->pump.cfg.max_passes = 2;
     assert_int_equal(change_to(fx, 1, true, 1, NULL), 0);
     for (int i = 0; i < 4; i++)
-        pass(fx);
+        pass_once(fx);
     assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void change__held__is_as_if_it_had_not_stopped(void **state)
@@ -678,8 +688,8 @@ static void change__held__is_as_if_it_had_not_stopped(void **state)
     (void)state;
     struct event again = { .kind = EVENT_NONE };
     struct fixture *fx = make_changing(&can_hold, false);
-    slice(fx);
-    assert_string_equal(told(fx, NULL), "S");
+    run_slice(fx);
+    assert_string_equal(kinds_told(fx, NULL), "S");
     fx->target.left = 3; /* they come before */
     assert_int_equal(change_to(fx, 7, false, 0, NULL), 0);
     assert_int_equal(fx->target.counter[0], 7);
@@ -688,15 +698,15 @@ static void change__held__is_as_if_it_had_not_stopped(void **state)
     assert_int_equal(fx->target.released, 1);
     assert_int_equal(fx->target.moved_unheld, 0);
     assert_int_equal(fx->target.state, TARGET_RUNNING);
-    assert_string_equal(told(fx, &again), "tAp");
+    assert_string_equal(kinds_told(fx, &again), "tAp");
     assert_int_equal(again.counts, 7 | 2 << 16);
     assert_int_equal(again.forgets, 1);
     assert_int_equal(again.flags, EVENT_HAS_C1);
     assert_int_equal(again.c1, 5);
     assert_int_equal(change_to(fx, 7, false, 1, NULL), 0);
-    assert_string_equal(told(fx, &again), "tApp");
+    assert_string_equal(kinds_told(fx, &again), "tApp");
     assert_int_equal(again.forgets, 0);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void change__not_held__tells_an_end_and_a_beginning(void **state)
@@ -704,13 +714,13 @@ static void change__not_held__tells_an_end_and_a_beginning(void **state)
     (void)state;
     struct event again = { .kind = EVENT_NONE };
     struct fixture *fx = make_changing(&cannot_hold, false);
-    slice(fx);
-    told(fx, NULL);
+    run_slice(fx);
+    kinds_told(fx, NULL);
     assert_int_equal(change_to(fx, 1, false, 1, NULL), 0);
-    slice(fx);
-    assert_string_equal(told(fx, &again), "EAppS");
+    run_slice(fx);
+    assert_string_equal(kinds_told(fx, &again), "EAppS");
     assert_int_equal(again.flags, 0);
-    drop(fx);
+    free_pump(fx);
 }
 
 /* Whether a pass, or a pause, goes on: the start point decides. */
@@ -731,15 +741,15 @@ static void change__pass_or_pause__goes_on_where_the_start_point_stays(void **st
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fixture *fx = make_changing(&can_hold, rows[i].start);
         pump_set_active(&fx->pump, &fx->target.base, rows[i].active, NULL);
-        slice(fx);
-        told(fx, NULL);
+        run_slice(fx);
+        kinds_told(fx, NULL);
         assert_int_equal(change_to(fx, 1, rows[i].then_start, 1, NULL), 0);
-        slice(fx);
-        const char *got = told(fx, NULL);
+        run_slice(fx);
+        const char *got = kinds_told(fx, NULL);
         print_message("row %zu: %s\n", i, got);
         assert_string_equal(got, rows[i].told);
         assert_int_equal(fx->target.active, rows[i].will);
-        drop(fx);
+        free_pump(fx);
     }
 }
 
@@ -749,8 +759,8 @@ static void change__refused__leaves_all_as_it_was(void **state)
     struct event again = { .kind = EVENT_NONE };
     struct err err = { .code = ERR_OK };
     struct fixture *fx = make_changing(&can_hold, false);
-    slice(fx);
-    told(fx, NULL);
+    run_slice(fx);
+    kinds_told(fx, NULL);
     fx->target.fail_next_arm = -ERR_USAGE;
     assert_int_equal(change_to(fx, 7, false, 1, &err), -ERR_USAGE);
     assert_string_equal(err.hint, "load it");
@@ -759,16 +769,16 @@ static void change__refused__leaves_all_as_it_was(void **state)
     assert_int_equal(fx->pump.cfg.trace.counter[0], 1);
     assert_int_equal(fx->target.released, 1);
     assert_true(fx->target.active);
-    assert_string_equal(told(fx, &again), "tAp");
+    assert_string_equal(kinds_told(fx, &again), "tAp");
     assert_int_equal(again.forgets, 0);
     assert_int_equal(again.counts, 1 | 2 << 16);
     /* a pass that would have ended goes on likewise */
     fx->target.fail_next_arm = -ERR_USAGE;
     assert_int_equal(change_to(fx, 1, true, 0, &err), -ERR_USAGE);
     assert_true(fx->target.active);
-    slice(fx);
-    assert_string_equal(told(fx, &again), "EApS");
-    drop(fx);
+    run_slice(fx);
+    assert_string_equal(kinds_told(fx, &again), "EApS");
+    free_pump(fx);
 }
 
 static void change__cannot_be_armed_again__is_tried_until_it_can(void **state)
@@ -776,20 +786,20 @@ static void change__cannot_be_armed_again__is_tried_until_it_can(void **state)
     (void)state;
     struct err err = { .code = ERR_OK };
     struct fixture *fx = make_changing(&can_hold, false);
-    slice(fx);
-    told(fx, NULL);
+    run_slice(fx);
+    kinds_told(fx, NULL);
     fx->target.fail_arm = -ERR_TIMEOUT;
     assert_int_equal(change_to(fx, 7, false, 0, &err), -ERR_TIMEOUT);
     assert_true(pump_look(&fx->pump).away);
     assert_int_equal(fx->target.released, 1);
-    assert_string_equal(told(fx, NULL), "tL");
+    assert_string_equal(kinds_told(fx, NULL), "tL");
     assert_int_equal(change_to(fx, 7, false, 0, &err), -ERR_STATE);
     fx->target.fail_arm = 0;
     fx->pump.rearm_at_ns = 1;
-    slice(fx);
+    run_slice(fx);
     assert_false(pump_look(&fx->pump).away);
     assert_int_equal(fx->target.counter[0], 1);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void change__target_is_lost_on_the_way__is_a_gap_as_ever(void **state)
@@ -797,33 +807,33 @@ static void change__target_is_lost_on_the_way__is_a_gap_as_ever(void **state)
     (void)state;
     struct err err = { .code = ERR_OK }, why = { .code = ERR_NO_TARGET, .what = "unplugged" };
     struct fixture *fx = make_changing(&can_hold, false);
-    slice(fx);
-    told(fx, NULL);
+    run_slice(fx);
+    kinds_told(fx, NULL);
     fx->target.fail_disarm = -ERR_USB;
     fx->target.state = TARGET_GONE;
     assert_int_equal(change_to(fx, 7, false, 0, &err), -ERR_STATE);
     fx->target.state = TARGET_RUNNING;
     assert_int_equal(change_to(fx, 7, false, 0, &err), -ERR_USB);
-    told(fx, NULL);
+    kinds_told(fx, NULL);
     fx->target.fail_disarm = 0;
     fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
     fx->pump.client.back(&fx->pump, &fx->target.base);
     assert_int_equal(fx->target.counter[0], 1);
     assert_false(pump_look(&fx->pump).away);
-    drop(fx);
+    free_pump(fx);
 }
 
 static void change__before_it_is_armed__is_for_then(void **state)
 {
     (void)state;
-    struct fixture *fx = make(0, 0, false);
+    struct fixture *fx = make_pump(0, 0, false);
     fx->target.base.ops = &can_hold;
     assert_int_equal(change_to(fx, 7, false, 1, NULL), 0);
     assert_int_equal(fx->target.armed, 0);
     assert_int_equal(pump_arm(&fx->pump, &fx->target.base, NULL), 0);
     assert_int_equal(fx->target.counter[0], 7);
-    assert_string_equal(told(fx, NULL), "App");
-    drop(fx);
+    assert_string_equal(kinds_told(fx, NULL), "App");
+    free_pump(fx);
 }
 
 static void change__the_same__does_nothing(void **state)
@@ -833,7 +843,7 @@ static void change__the_same__does_nothing(void **state)
     assert_int_equal(change_to(fx, 1, false, 0, NULL), 0);
     assert_int_equal(fx->target.held, 0);
     assert_int_equal(fx->target.armed, 1);
-    drop(fx);
+    free_pump(fx);
 }
 
 int main(void)

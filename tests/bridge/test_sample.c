@@ -23,13 +23,16 @@ struct scripted {
     uint64_t paced;
 };
 
-static struct scripted *of(struct target *t) { return CONTAINER_OF(t, struct scripted, base); }
-static uint64_t now_ns(struct target *t) { return of(t)->now_ns; }
-static enum target_state state_of(struct target *t) { return of(t)->state; }
+static struct scripted *scripted_of(struct target *t)
+{
+    return CONTAINER_OF(t, struct scripted, base);
+}
+static uint64_t now_ns(struct target *t) { return scripted_of(t)->now_ns; }
+static enum target_state state_of(struct target *t) { return scripted_of(t)->state; }
 
 static int sample_pc(struct target *t, uint64_t *pc, struct err *err)
 {
-    struct scripted *s = of(t);
+    struct scripted *s = scripted_of(t);
     s->now_ns += s->cost_ns;
     s->looks++;
     if (s->fail == -ERR_USB)
@@ -46,12 +49,12 @@ static const struct target_ops ops = {
 };
 static const struct target_ops without = { .name = "blind", .now_ns = now_ns, .state = state_of };
 
-static void paced(void *ctx, uint64_t ns) { ((struct scripted *)ctx)->paced = ns; }
+static void note_pace(void *ctx, uint64_t ns) { ((struct scripted *)ctx)->paced = ns; }
 
-static struct sampler armed(struct scripted *t, uint64_t seed)
+static struct sampler armed_sampler(struct scripted *t, uint64_t seed)
 {
     *t = (struct scripted){ .base.ops = &ops, .state = TARGET_RUNNING, .cost_ns = 10 * US };
-    struct sampler s = { .rate_hz = 1000, .seed = seed, .pace = paced, .pace_ctx = t };
+    struct sampler s = { .rate_hz = 1000, .seed = seed, .pace = note_pace, .pace_ctx = t };
     assert_int_equal(sampler_source.arm(&s, &t->base, NULL, NULL), 0);
     return s;
 }
@@ -76,7 +79,7 @@ static void sampler__running__looks_a_period_apart_on_average(void **state)
 {
     (void)state;
     struct scripted t;
-    struct sampler s = armed(&t, 1);
+    struct sampler s = armed_sampler(&t, 1);
     struct event e = next_event(&s, &t);
     assert_int_equal(e.kind, EVENT_START);
     assert_int_equal(e.amount, 1000);
@@ -101,7 +104,8 @@ static void sampler__same_seed__same_moments(void **state)
 {
     (void)state;
     struct scripted t[3];
-    struct sampler s[3] = { armed(&t[0], 7), armed(&t[1], 7), armed(&t[2], 8) };
+    struct sampler s[3] = { armed_sampler(&t[0], 7), armed_sampler(&t[1], 7),
+                            armed_sampler(&t[2], 8) };
     unsigned differ = 0;
     for (unsigned k = 0; k < 200; k++) {
         struct event a = next_event(&s[0], &t[0]), b = next_event(&s[1], &t[1]),
@@ -116,7 +120,7 @@ static void sampler__looks_slower_than_the_rate__misses_are_counted(void **state
 {
     (void)state;
     struct scripted t;
-    struct sampler s = armed(&t, 1);
+    struct sampler s = armed_sampler(&t, 1);
     uint64_t missed = 0;
     t.cost_ns = 5 * PERIOD / 2;
     next_event(&s, &t);
@@ -130,7 +134,7 @@ static void sampler__asleep__a_look_without_a_place(void **state)
 {
     (void)state;
     struct scripted t;
-    struct sampler s = armed(&t, 1);
+    struct sampler s = armed_sampler(&t, 1);
     t.asleep = true;
     next_event(&s, &t);
     struct event e = next_event(&s, &t);
@@ -142,7 +146,7 @@ static void sampler__halted_and_resumed__says_so_and_does_not_look(void **state)
 {
     (void)state;
     struct scripted t;
-    struct sampler s = armed(&t, 1);
+    struct sampler s = armed_sampler(&t, 1);
     struct event e;
     next_event(&s, &t);
     next_event(&s, &t);
@@ -168,7 +172,7 @@ static void sampler__failures__are_missed_looks_until_there_are_too_many(void **
 {
     (void)state;
     struct scripted t;
-    struct sampler s = armed(&t, 1);
+    struct sampler s = armed_sampler(&t, 1);
     struct event e;
     struct err err = { .code = ERR_OK };
     next_event(&s, &t);
@@ -189,7 +193,7 @@ static void sampler__target_is_gone__says_why_at_once(void **state)
 {
     (void)state;
     struct scripted t;
-    struct sampler s = armed(&t, 1);
+    struct sampler s = armed_sampler(&t, 1);
     struct event e;
     struct err err = { .code = ERR_OK };
     next_event(&s, &t);
@@ -205,7 +209,7 @@ static void sampler__what_cannot_be_sampled__is_said_at_once(void **state)
 {
     (void)state;
     struct scripted t;
-    struct sampler s = armed(&t, 1);
+    struct sampler s = armed_sampler(&t, 1);
     struct event e;
     struct err err = { .code = ERR_OK };
     next_event(&s, &t);

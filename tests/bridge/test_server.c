@@ -38,14 +38,14 @@ struct fixture {
     char reported[400];
 };
 
-static void collect(void *ctx, const char *what)
+static void collect_report(void *ctx, const char *what)
 {
     char *text = ctx;
     snprintf(text + strlen(text), sizeof((struct fixture *)0)->reported - strlen(text), "%s\n",
              what);
 }
 
-static int setup(void **state)
+static int start_server(void **state)
 {
     struct fixture *fx = calloc(1, sizeof *fx);
     struct err err;
@@ -58,7 +58,7 @@ static int setup(void **state)
                                      .loop = &fx->loop,
                                      .version = "test",
                                      .max_connections = 3,
-                                     .tell = collect,
+                                     .tell = collect_report,
                                      .tell_ctx = fx->reported };
     if (gdb_server_start(&cfg, &fx->server, &err) < 0 ||
         gdb_server_listen(fx->server, ":0", &err) < 0)
@@ -67,7 +67,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int stop_server(void **state)
 {
     struct fixture *fx = *state;
     assert_int_equal(worker_stop(fx->w, 600000, NULL), 0);
@@ -78,7 +78,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static int dial(struct fixture *fx, bool v6)
+static int dial_server(struct fixture *fx, bool v6)
 {
     struct sockaddr_in a4 = { .sin_family = AF_INET,
                               .sin_port = htons((uint16_t)gdb_server_port(fx->server)) };
@@ -98,7 +98,7 @@ static int dial(struct fixture *fx, bool v6)
 
 /* Receives until `want` bytes are there, the peer closed (returns what came, *closed) or two
  * minutes passed. */
-static size_t receive(struct fixture *fx, int fd, size_t want, bool *closed)
+static size_t receive_text(struct fixture *fx, int fd, size_t want, bool *closed)
 {
     size_t n = 0;
     *closed = false;
@@ -116,15 +116,15 @@ static size_t receive(struct fixture *fx, int fd, size_t want, bool *closed)
     return n;
 }
 
-static void ask(struct fixture *fx, int fd, const char *send_text, const char *want)
+static void expect_reply(struct fixture *fx, int fd, const char *send_text, const char *want)
 {
     bool closed;
     assert_int_equal(send(fd, send_text, strlen(send_text), 0), strlen(send_text));
-    receive(fx, fd, strlen(want), &closed);
+    receive_text(fx, fd, strlen(want), &closed);
     assert_string_equal(fx->text, want);
 }
 
-static void settle(struct fixture *fx, unsigned sessions)
+static void wait_for_sessions(struct fixture *fx, unsigned sessions)
 {
     for (int i = 0; i < 600000 && gdb_server_sessions(fx->server) != sessions; i++) {
         uv_run(&fx->loop, UV_RUN_NOWAIT);
@@ -137,16 +137,16 @@ static void server__both_loopback_families__one_port(void **state)
 {
     struct fixture *fx = *state;
     for (int v6 = 0; v6 < 2; v6++) {
-        int fd = dial(fx, v6);
+        int fd = dial_server(fx, v6);
         if (fd < 0 && v6) {
             print_message("  no IPv6 here\n");
             break;
         }
         assert_true(fd >= 0);
-        ask(fx, fd, "+$p5#a5", "+$00100000#81");
+        expect_reply(fx, fd, "+$p5#a5", "+$00100000#81");
         close(fd);
     }
-    settle(fx, 0);
+    wait_for_sessions(fx, 0);
 }
 
 static void server__what_is_said_first__decides(void **state)
@@ -169,14 +169,14 @@ static void server__what_is_said_first__decides(void **state)
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         bool closed;
-        int fd = dial(fx, false);
+        int fd = dial_server(fx, false);
         print_message("  %s\n", rows[i].name);
         assert_true(send(fd, rows[i].bytes, strlen(rows[i].bytes), 0) > 0);
-        size_t n = receive(fx, fd, 13, &closed);
+        size_t n = receive_text(fx, fd, 13, &closed);
         assert_int_equal(closed, !rows[i].stays);
         assert_int_equal(n, rows[i].stays ? 13 : 0);
         close(fd);
-        settle(fx, 0);
+        wait_for_sessions(fx, 0);
     }
 }
 
@@ -199,13 +199,13 @@ static void server__http_of_any_method__nothing_acts(void **state)
         int n = snprintf(text, sizeof text,
                          "%s /$p5#a5 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n+$M2000,1:55#10",
                          i < 128 ? method : long_ones[i - 128]);
-        int fd = dial(fx, false);
+        int fd = dial_server(fx, false);
         assert_int_equal(send(fd, text, (size_t)n, 0), n);
-        assert_int_equal(receive(fx, fd, 1, &closed), 0);
+        assert_int_equal(receive_text(fx, fd, 1, &closed), 0);
         assert_true(closed);
         close(fd);
     }
-    settle(fx, 0);
+    wait_for_sessions(fx, 0);
     assert_int_equal(fx->ram.mem[0x2000], 0);
     assert_int_equal(fx->ram.attaches + fx->ram.detaches + fx->ram.resumes + fx->ram.resets, 0);
 }
@@ -216,36 +216,36 @@ static void server__first_packet__waits_for_what_is_behind(void **state)
 {
     struct fixture *fx = *state;
     bool closed;
-    int fd = dial(fx, false);
+    int fd = dial_server(fx, false);
     assert_int_equal(send(fd, "$M2000,1:55#10", 14, 0), 14);
     for (int i = 0; i < 100000 && gdb_server_sessions(fx->server) == 0; i++)
         uv_run(&fx->loop, UV_RUN_NOWAIT);
     uv_run(&fx->loop, UV_RUN_NOWAIT);
     assert_int_equal(send(fd, " HTTP/1.1", 9, 0), 9);
-    (void)receive(fx, fd, 20, &closed);
+    (void)receive_text(fx, fd, 20, &closed);
     assert_true(closed);
     close(fd);
-    settle(fx, 0);
+    wait_for_sessions(fx, 0);
 }
 
 static void server__silent_ones__give_way(void **state)
 {
     struct fixture *fx = *state;
-    int spoke = dial(fx, false), silent[8];
-    ask(fx, spoke, "$p5#a5", "+$00100000#81");
+    int spoke = dial_server(fx, false), silent[8];
+    expect_reply(fx, spoke, "$p5#a5", "+$00100000#81");
     for (int i = 0; i < 8; i++) {
-        silent[i] = dial(fx, false);
+        silent[i] = dial_server(fx, false);
         if (i % 2)
             assert_int_equal(send(silent[i], "+", 1, 0), 1);
     }
-    int fd = dial(fx, false);
-    ask(fx, fd, "$p5#a5", "+$00100000#81");
-    ask(fx, spoke, "$p5#a5", "+$00100000#81");
+    int fd = dial_server(fx, false);
+    expect_reply(fx, fd, "$p5#a5", "+$00100000#81");
+    expect_reply(fx, spoke, "$p5#a5", "+$00100000#81");
     for (int i = 0; i < 8; i++)
         close(silent[i]);
     close(fd);
     close(spoke);
-    settle(fx, 0);
+    wait_for_sessions(fx, 0);
     assert_string_equal(fx->reported,
                         "GDB connections that have asked nothing are closed for newer "
                         "ones: there are more than are served at a time\n");
@@ -257,7 +257,7 @@ static void server__no_descriptor__waits_and_serves_later(void **state)
     struct rlimit was, none;
     uint64_t turns = 0;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
-    int client = dial(fx, false); /* in the backlog */
+    int client = dial_server(fx, false); /* in the backlog */
     none = was;
     none.rlim_cur = 0;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
@@ -268,9 +268,9 @@ static void server__no_descriptor__waits_and_serves_later(void **state)
         ;
     assert_null(strstr(strchr(fx->reported, '\n') + 1, "no descriptor")); /* said once */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
-    ask(fx, client, "$p5#a5", "+$00100000#81");
+    expect_reply(fx, client, "$p5#a5", "+$00100000#81");
     close(client);
-    settle(fx, 0);
+    wait_for_sessions(fx, 0);
 }
 
 /* Over four gigabytes, which take minutes. */
@@ -278,25 +278,25 @@ static void server__long_packet__others_are_served_and_it_ends_with_its_connecti
 {
     struct fixture *fx = *state;
     fx->ram.endless = true;
-    int busy = dial(fx, false), fd = dial(fx, false);
-    ask(fx, busy, "$p5#a5", "+$00100000#81");
+    int busy = dial_server(fx, false), fd = dial_server(fx, false);
+    expect_reply(fx, busy, "$p5#a5", "+$00100000#81");
     assert_int_equal(send(busy, "$qCRC:0,ffffffff#0f", 19, 0), 19);
-    ask(fx, busy, "", "+");
-    ask(fx, fd, "$p5#a5", "+$00100000#81");
+    expect_reply(fx, busy, "", "+");
+    expect_reply(fx, fd, "$p5#a5", "+$00100000#81");
     assert_int_equal(send(busy, "\003", 1, 0), 1);
-    ask(fx, busy, "", "$E01#a6");
+    expect_reply(fx, busy, "", "$E01#a6");
     assert_int_equal(send(busy, "$qSearch:memory:0;ffffffff;x#22", 31, 0), 31);
-    ask(fx, fd, "$p5#a5", "+$00100000#81");
+    expect_reply(fx, fd, "$p5#a5", "+$00100000#81");
     close(busy);
-    settle(fx, 1);
-    int last = dial(fx, false);
+    wait_for_sessions(fx, 1);
+    int last = dial_server(fx, false);
     assert_int_equal(send(last, "$qCRC:0,ffffffff#0f", 19, 0), 19);
-    ask(fx, last, "", "+");
+    expect_reply(fx, last, "", "+");
     close(fd);
-    settle(fx, 1);
-    teardown(state); /* in the middle of it */
+    wait_for_sessions(fx, 1);
+    stop_server(state); /* in the middle of it */
     close(last);
-    assert_int_equal(setup(state), 0);
+    assert_int_equal(start_server(state), 0);
 }
 
 static void server__too_many__closed_at_once(void **state)
@@ -305,48 +305,48 @@ static void server__too_many__closed_at_once(void **state)
     int fd[4];
     bool closed;
     for (int i = 0; i < 3; i++) {
-        fd[i] = dial(fx, false);
-        ask(fx, fd[i], "$p5#a5", "+$00100000#81");
+        fd[i] = dial_server(fx, false);
+        expect_reply(fx, fd[i], "$p5#a5", "+$00100000#81");
     }
-    fd[3] = dial(fx, false);
-    receive(fx, fd[3], 1, &closed);
+    fd[3] = dial_server(fx, false);
+    receive_text(fx, fd[3], 1, &closed);
     assert_true(closed);
     close(fd[0]);
-    settle(fx, 2);
-    int again = dial(fx, false);
-    ask(fx, again, "$p5#a5", "+$00100000#81");
+    wait_for_sessions(fx, 2);
+    int again = dial_server(fx, false);
+    expect_reply(fx, again, "$p5#a5", "+$00100000#81");
     for (int i = 1; i < 4; i++)
         close(fd[i]);
     close(again);
-    settle(fx, 0);
+    wait_for_sessions(fx, 0);
 }
 
 static void server__ctrl_c__halts_a_running_target(void **state)
 {
     struct fixture *fx = *state;
     bool closed;
-    int fd = dial(fx, false);
+    int fd = dial_server(fx, false);
     fx->ram.words_per_poll = 5;
-    ask(fx, fd, "$QStartNoAckMode#b0", "+$OK#9a");
+    expect_reply(fx, fd, "$QStartNoAckMode#b0", "+$OK#9a");
     assert_int_equal(send(fd, "$c#63", 5, 0), 5);
     usleep(20000);
     assert_int_equal(send(fd, "\003", 1, 0), 1);
-    receive(fx, fd, 8, &closed);
+    receive_text(fx, fd, 8, &closed);
     assert_memory_equal(fx->text, "$T0205:", 7);
     close(fd);
-    settle(fx, 0);
+    wait_for_sessions(fx, 0);
 }
 
 static void server__peer_that_never_reads__others_are_served(void **state)
 {
     struct fixture *fx = *state;
     char burst[11 * 1000 + 1] = "";
-    int slow = dial(fx, false), fd = dial(fx, false);
+    int slow = dial_server(fx, false), fd = dial_server(fx, false);
     bool closed;
     size_t total = 0;
     for (int i = 0; i < 1000; i++)
         strcat(burst + 11 * i, "$m0,7fff#32");
-    ask(fx, slow, "$QStartNoAckMode#b0", "+$OK#9a");
+    expect_reply(fx, slow, "$QStartNoAckMode#b0", "+$OK#9a");
     /* Until nothing has been taken for a while: back-pressure has reached the peer. The bound is
      * far above what both sides' queues and sockets hold, so a server that buffers without end
      * fails here. */
@@ -360,13 +360,13 @@ static void server__peer_that_never_reads__others_are_served(void **state)
             usleep(500);
     }
     assert_in_range(total, 1, bound - 1);
-    ask(fx, fd, "$p5#a5", "+$00100000#81");
-    (void)receive(fx, slow, 60000, &closed); /* it wakes up, and is served on */
+    expect_reply(fx, fd, "$p5#a5", "+$00100000#81");
+    (void)receive_text(fx, slow, 60000, &closed); /* it wakes up, and is served on */
     assert_false(closed);
     assert_memory_equal(fx->text, "$0000", 5);
     close(slow);
     close(fd);
-    settle(fx, 0);
+    wait_for_sessions(fx, 0);
 }
 
 static void server__unix_socket__private_and_stale_ones_replaced(void **state)
@@ -389,13 +389,13 @@ static void server__unix_socket__private_and_stale_ones_replaced(void **state)
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(connect(fd, (void *)&sa, sizeof sa), 0);
     fcntl(fd, F_SETFL, O_NONBLOCK);
-    ask(fx, fd, "+$p5#a5", "+$00100000#81");
+    expect_reply(fx, fd, "+$p5#a5", "+$00100000#81");
     close(fd);
-    settle(fx, 0);
-    teardown(state);
+    wait_for_sessions(fx, 0);
+    stop_server(state);
     assert_int_equal(stat(sa.sun_path, &st), -1);
     assert_int_equal(rmdir(dir), 0);
-    assert_int_equal(setup(state), 0);
+    assert_int_equal(start_server(state), 0);
 }
 
 static void server__port_taken__said_by_whom(void **state)
@@ -486,19 +486,19 @@ static void server_stop__worker_goes_on__sessions_end(void **state)
 {
     struct fixture *fx = *state;
     bool closed;
-    int fd = dial(fx, false), mute = dial(fx, false);
-    ask(fx, fd, "$p5#a5", "+$00100000#81");
+    int fd = dial_server(fx, false), mute = dial_server(fx, false);
+    expect_reply(fx, fd, "$p5#a5", "+$00100000#81");
     assert_int_equal(gdb_server_stop(fx->server, 600000, NULL), 0);
     fx->server = NULL;
-    receive(fx, fd, 1, &closed);
+    receive_text(fx, fd, 1, &closed);
     assert_true(closed);
-    receive(fx, mute, 1, &closed);
+    receive_text(fx, mute, 1, &closed);
     assert_true(closed);
     close(fd);
     close(mute);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, start_server, stop_server)
 int main(void)
 {
     const struct CMUnitTest tests[] = {

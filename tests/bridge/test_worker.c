@@ -61,7 +61,7 @@ static void on_closing(void *ctx, struct target *t)
     atomic_fetch_add(&((struct fixture *)ctx)->closings, 1);
 }
 
-static int setup(void **state)
+static int start_worker(void **state)
 {
     struct fixture *fx = calloc(1, sizeof *fx);
     struct err err;
@@ -82,7 +82,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int stop_worker(void **state)
 {
     struct fixture *fx = *state;
     struct err err;
@@ -164,13 +164,13 @@ static void worker__target_runs__slices_then_one_stop(void **state)
     assert_int_equal(fx->stops, 1);
 }
 
-static void unplug(void *ctx, struct target *t)
+static void unplug_board(void *ctx, struct target *t)
 {
     (void)t;
     ((struct fixture *)ctx)->ram.gone = true;
 }
 
-static void plug(void *ctx, struct target *t)
+static void plug_board(void *ctx, struct target *t)
 {
     (void)t;
     ((struct fixture *)ctx)->ram.gone = false;
@@ -179,7 +179,8 @@ static void plug(void *ctx, struct target *t)
 static void worker__target_goes_and_returns__reported_once_each(void **state)
 {
     struct fixture *fx = *state;
-    struct worker_job out = { .run = unplug, .ctx = fx }, in = { .run = plug, .ctx = fx };
+    struct worker_job out = { .run = unplug_board, .ctx = fx },
+                      in = { .run = plug_board, .ctx = fx };
     assert_int_equal(worker_post(fx->w, &out, NULL), 0);
     wait_count(fx, &fx->gones, 1);
     usleep(250000); /* a first attempt fails */
@@ -210,7 +211,7 @@ static void keep_reason(void *ctx, struct target *t, const struct err *why)
 static void worker__calls_fail__first_reason_of_a_target_that_is_gone_counts(void **state)
 {
     struct fixture *fx = *state;
-    struct worker_job job = { .run = fail_twice, .ctx = fx }, in = { .run = plug, .ctx = fx };
+    struct worker_job job = { .run = fail_twice, .ctx = fx }, in = { .run = plug_board, .ctx = fx };
     fx->client.gone = keep_reason;
     assert_int_equal(worker_post(fx->w, &job, NULL), 0);
     wait_count(fx, &fx->gones, 1);
@@ -232,7 +233,8 @@ static void lose_again(void *ctx, struct target *t)
 static void worker__lost_again_while_clients_hear_of_the_return__is_got_back_again(void **state)
 {
     struct fixture *fx = *state;
-    struct worker_job out = { .run = unplug, .ctx = fx }, in = { .run = plug, .ctx = fx };
+    struct worker_job out = { .run = unplug_board, .ctx = fx },
+                      in = { .run = plug_board, .ctx = fx };
     fx->client.back = lose_again;
     assert_int_equal(worker_post(fx->w, &out, NULL), 0);
     wait_count(fx, &fx->gones, 1);
@@ -291,7 +293,7 @@ static void stop_own_worker__jobs_and_closing_first(void **state)
     struct task task;
     struct worker_job job = { .run = task_run, .done = task_done, .ctx = &task };
     (void)fx;
-    assert_int_equal(setup((void **)&own), 0);
+    assert_int_equal(start_worker((void **)&own), 0);
     task = (struct task){ .fx = own, .name = 'z' };
     assert_int_equal(worker_post(own->w, &job, NULL), 0);
     assert_int_equal(worker_stop(own->w, 5000, NULL), 0);
@@ -322,7 +324,7 @@ static void worker_stop__call_in_progress_hangs__gives_up_in_time(void **state)
     struct fixture *fx = *state, *own;
     struct err err = { .code = ERR_OK };
     (void)fx;
-    assert_int_equal(setup((void **)&own), 0);
+    assert_int_equal(start_worker((void **)&own), 0);
     atomic_bool *release = stuck_until();
     struct worker_job *job = calloc(1, sizeof *job), late = { .run = stay_stuck };
     *job = (struct worker_job){ .run = stay_stuck, .ctx = release };
@@ -343,7 +345,7 @@ static void worker_stop__call_in_progress_hangs__gives_up_in_time(void **state)
     free(release);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, start_worker, stop_worker)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
