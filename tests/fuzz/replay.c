@@ -19,7 +19,7 @@ static uint64_t rng_next(uint64_t *s)
     return *s;
 }
 
-static void feed(const uint8_t *data, size_t n)
+static void feed_input(const uint8_t *data, size_t n)
 {
     uint8_t *copy = calloc(1, n ? n : 1); /* exact size, so that ASan sees reads past the end */
     if (!copy)
@@ -38,16 +38,16 @@ static void one_file(const char *path, size_t each, uint64_t *rng)
         return;
     size_t n = fread(buf, 1, sizeof buf, f);
     fclose(f);
-    feed(buf, n);
+    feed_input(buf, n);
     size_t stride = n / (each / 2 + 1) + 1;
     for (size_t len = 0; len < n; len += stride)
-        feed(buf, len);
+        feed_input(buf, len);
     for (size_t i = 0; i < each && n; i++) {
         memcpy(work, buf, n);
         int edits = 1 + (int)(rng_next(rng) % 4);
         while (edits--)
             work[rng_next(rng) % n] = (uint8_t)rng_next(rng);
-        feed(work, n);
+        feed_input(work, n);
     }
 }
 
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     uint64_t rng = 0x9E3779B97F4A7C15u;
     unsigned files = 0;
     size_t each = argc > 2 ? strtoul(argv[2], NULL, 10) : 500;
-    feed((const uint8_t *)"", 0);
+    feed_input((const uint8_t *)"", 0);
     DIR *d = argc > 1 ? opendir(argv[1]) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
         char path[4096];
