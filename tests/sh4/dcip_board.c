@@ -12,7 +12,7 @@
 
 #include "tests/sh4/dcip_rig.h"
 
-static int run(char **argv)
+static int run_command(char **argv)
 {
     int status = 0;
     pid_t pid = fork();
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     for (int k = i; k < argc; k++)
         if (!strcmp(argv[k], "@"))
             argv[k] = probe;
-    int ret = run(argv + i);
+    int ret = run_command(argv + i);
     struct dcip_rig_counts c = dcip_rig_counts(r);
     dcip_rig_stop(r);
     fprintf(stderr,

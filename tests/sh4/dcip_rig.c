@@ -65,7 +65,7 @@ struct dcip_rig {
     struct dcip_rig_counts counts;
 };
 
-static void die(const char *what, const struct err *err)
+static void die_of(const char *what, const struct err *err)
 {
     fprintf(stderr, "dcload-ip rig: %s%s%s\n", what, err ? ": " : "", err ? err->what : "");
     abort();
@@ -274,7 +274,7 @@ static void write_rom(const char *path, bool newer)
            newer ? "dcload-ip 2.0.3 using Broadband Adapter (HIT-0400)" : "DCLOAD-IP 1.0.5");
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(rom, 1, ROM_BYTES, f) != ROM_BYTES || fclose(f))
-        die("boot ROM", NULL);
+        die_of("boot ROM", NULL);
     free(source);
     free(rom);
     free(p);
@@ -297,7 +297,7 @@ static void press_reset(struct dcip_rig *r)
         j->wait(r->probe, 1000000, &err) < 0 ||
         j->set_pins(r->probe, JTAG_PIN_NRESET, JTAG_PIN_NRESET, &err) < 0 ||
         j->wait(r->probe, 1000000, &err) < 0)
-        die("reset", &err);
+        die_of("reset", &err);
 }
 
 static void *run_board(void *arg)
@@ -316,14 +316,14 @@ static void *run_board(void *arg)
         if (due < SLICE_NS / 4)
             nanosleep(&(struct timespec){ .tv_nsec = SLICE_NS / 4 }, NULL);
         if (r->probe->driver->jtag->wait(r->probe, due ? due : 1, &err) < 0)
-            die("board", &err);
+            die_of("board", &err);
     }
     return NULL;
 }
 
 /* ---- the network ---- */
 
-static uint32_t chance(struct dcip_rig *r)
+static uint32_t next_random(struct dcip_rig *r)
 {
     r->seed ^= r->seed << 13;
     r->seed ^= r->seed >> 7;
@@ -331,9 +331,10 @@ static uint32_t chance(struct dcip_rig *r)
     return (uint32_t)(r->seed >> 33);
 }
 
-static bool one_in(struct dcip_rig *r, unsigned n) { return n && chance(r) % n == 0; }
+static bool one_in(struct dcip_rig *r, unsigned n) { return n && next_random(r) % n == 0; }
 
-static void depart(struct dcip_rig *r, const uint8_t *b, size_t n, bool to_board, uint64_t after_ns)
+static void send_off(struct dcip_rig *r, const uint8_t *b, size_t n, bool to_board,
+                     uint64_t after_ns)
 {
     struct flight *f = r->nway < UNDER_WAY ? malloc(sizeof *f) : NULL;
     if (!f || n > FRAME) {
@@ -346,7 +347,7 @@ static void depart(struct dcip_rig *r, const uint8_t *b, size_t n, bool to_board
     r->way[r->nway++] = f;
 }
 
-static bool doomed(struct dcip_rig *r, const uint8_t *b, size_t n)
+static bool is_doomed(struct dcip_rig *r, const uint8_t *b, size_t n)
 {
     if (!r->ndoomed || n < ADDRESS + 4 || memcmp(b + ADDRESS, r->doomed, strlen(r->doomed)))
         return false;
@@ -354,18 +355,18 @@ static bool doomed(struct dcip_rig *r, const uint8_t *b, size_t n)
     return true;
 }
 
-static void enter(struct dcip_rig *r, const uint8_t *b, size_t n, bool to_board)
+static void enter_packet(struct dcip_rig *r, const uint8_t *b, size_t n, bool to_board)
 {
     pthread_mutex_lock(&r->lock);
-    bool lost = one_in(r, atomic_load(&r->lose)) || (!to_board && doomed(r, b, n)),
+    bool lost = one_in(r, atomic_load(&r->lose)) || (!to_board && is_doomed(r, b, n)),
          twice = one_in(r, atomic_load(&r->twice)), late = one_in(r, atomic_load(&r->late));
     r->counts.lost += lost;
     r->counts.twice += !lost && twice;
     r->counts.late += !lost && late;
     if (!lost)
-        depart(r, b, n, to_board, late ? 1 + chance(r) % LATE_NS : 0);
+        send_off(r, b, n, to_board, late ? 1 + next_random(r) % LATE_NS : 0);
     if (!lost && twice)
-        depart(r, b, n, to_board, chance(r) % LATE_NS);
+        send_off(r, b, n, to_board, next_random(r) % LATE_NS);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -395,7 +396,7 @@ static void arrive_at_host(struct dcip_rig *r, const struct flight *f)
     (void)!sendto(r->udp, f->b + ADDRESS, f->n - ADDRESS, 0, (struct sockaddr *)&to, sizeof to);
 }
 
-static void arrivals(struct dcip_rig *r)
+static void deliver_due(struct dcip_rig *r)
 {
     uint64_t at = host_ns();
     pthread_mutex_lock(&r->lock);
@@ -455,7 +456,7 @@ static void command_byte(struct dcip_rig *r, uint8_t c)
         r->cmd_len = 0; /* the board was reset in the middle */
     else if (r->cmd_len == n + 3) {
         r->cmd_len = 0;
-        enter(r, r->cmd + 3, n, false);
+        enter_packet(r, r->cmd + 3, n, false);
     }
 }
 
@@ -470,7 +471,7 @@ static void from_network(struct dcip_rig *r)
         return;
     memcpy(b, &from.sin_addr, 4);
     memcpy(b + 4, &from.sin_port, 2);
-    enter(r, b, ADDRESS + (size_t)n, true);
+    enter_packet(r, b, ADDRESS + (size_t)n, true);
 }
 
 static void *run_net(void *arg)
@@ -488,7 +489,7 @@ static void *run_net(void *arg)
             command_byte(r, b[i]);
         if (p[1].revents & POLLIN)
             from_network(r);
-        arrivals(r);
+        deliver_due(r);
     }
     return NULL;
 }
@@ -500,13 +501,13 @@ static void lay_lines(struct dcip_rig *r)
     socklen_t len = sizeof at;
     r->line = open(r->link, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (r->line < 0 || tcgetattr(r->line, &t))
-        die("serial line", NULL);
+        die_of("serial line", NULL);
     cfmakeraw(&t);
     tcsetattr(r->line, TCSANOW, &t);
     r->udp = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (r->udp < 0 || bind(r->udp, (struct sockaddr *)&at, sizeof at) ||
         getsockname(r->udp, (struct sockaddr *)&at, &len))
-        die("socket", NULL);
+        die_of("socket", NULL);
     r->port = ntohs(at.sin_port);
 }
 
@@ -525,16 +526,16 @@ struct dcip_rig *dcip_rig_start(const struct dcip_rig_options *o)
     dcip_rig_harm(r, o->lose, o->twice, o->late);
     strcpy(r->dir, "/tmp/sh4dcipXXXXXX");
     if (!mkdtemp(r->dir))
-        die("temporary folder", NULL);
+        die_of("temporary folder", NULL);
     snprintf(r->rom, sizeof r->rom, "%s/rom", r->dir);
     snprintf(r->link, sizeof r->link, "%s/line", r->dir);
     write_rom(r->rom, o->newer);
     snprintf(spec, sizeof spec, "sim:sh7750,private=off,serial=pty:%s,rom=%s", r->link, r->rom);
     if (probe_open(spec, &cfg, &r->probe, &err) < 0)
-        die("open", &err);
+        die_of("open", &err);
     lay_lines(r);
     if (pthread_create(&r->board, NULL, run_board, r) || pthread_create(&r->net, NULL, run_net, r))
-        die("threads", NULL);
+        die_of("threads", NULL);
     return r;
 }
 

@@ -62,6 +62,15 @@ struct board *board_start(const char *spec, const char *program)
     return b;
 }
 
+void load_text(struct board *b, const char *text)
+{
+    asm_text(&b->prog, CODE, text);
+    MUST(b, b->t->ops->write_mem(b->t, CODE, 0, b->prog.code, b->prog.len, &b->err));
+    set_reg(b, R_SR, SR_PLAIN);
+    set_reg(b, 15, 0x8C100000);
+    set_reg(b, R_PC, CODE);
+}
+
 uint32_t get_reg(struct board *b, unsigned n)
 {
     uint8_t v[4];

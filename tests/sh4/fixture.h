@@ -49,6 +49,8 @@ struct board *board_start(const char *spec, const char *program);
 void must(struct board *b, int ret, const char *what);
 #define MUST(b, call) must(b, call, #call)
 
+/* Assembles text to CODE and is about to run it: SR=SR_PLAIN, R15 in RAM. */
+void load_text(struct board *b, const char *text);
 uint32_t get_reg(struct board *b, unsigned n);
 void set_reg(struct board *b, unsigned n, uint32_t v);
 uint32_t get32at(struct board *b, uint32_t addr);

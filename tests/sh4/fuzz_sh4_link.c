@@ -26,7 +26,7 @@ enum { SILENT_MOST = 200 };
 
 static struct wire *wire_of(struct probe *p) { return CONTAINER_OF(p, struct wire, probe); }
 
-static size_t take(struct wire *w, uint8_t *buf, size_t n)
+static size_t take_bytes(struct wire *w, uint8_t *buf, size_t n)
 {
     n = MIN(n, (size_t)(w->end - w->at));
     memcpy(buf, w->at, n);
@@ -35,7 +35,7 @@ static size_t take(struct wire *w, uint8_t *buf, size_t n)
 }
 
 /* Whether it is still plugged in. */
-static int transfer(struct wire *w, struct err *err)
+static int count_transfer(struct wire *w, struct err *err)
 {
     if (w->endless || w->at < w->end || ++w->silent <= SILENT_MOST)
         return 0;
@@ -53,10 +53,10 @@ static int wait_ns(struct probe *p, uint64_t ns, struct err *err)
 
 /* ---- JTAG ---- */
 
-static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+static int execute_ops(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
     struct wire *w = wire_of(p);
-    int ret = transfer(w, err);
+    int ret = count_transfer(w, err);
     if (ret < 0)
         return ret;
     for (size_t i = 0; i < n; i++) {
@@ -65,7 +65,7 @@ static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct 
         if (!ops[i].tdo)
             continue;
         memset(ops[i].tdo, 0xFF, bytes);
-        take(w, ops[i].tdo, bytes);
+        take_bytes(w, ops[i].tdo, bytes);
         if (ops[i].bits % 8)
             ops[i].tdo[bytes - 1] &= (uint8_t)((1u << ops[i].bits % 8) - 1);
     }
@@ -105,16 +105,16 @@ static unsigned ir_bits(struct probe *p)
     return 16;
 }
 
-static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes)
+static void link_stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes)
 {
     fuzz_stats(wire_of(p)->ns, clocks, transfers, bytes);
 }
 
 /* ---- serial line ---- */
 
-static unsigned traits(struct probe *p) { return wire_of(p)->dcload ? STREAM_DCLOAD : 0; }
+static unsigned stream_traits(struct probe *p) { return wire_of(p)->dcload ? STREAM_DCLOAD : 0; }
 
-static uint32_t baud(struct probe *p)
+static uint32_t baud_rate(struct probe *p)
 {
     (void)p;
     return 1500000;
@@ -125,7 +125,7 @@ static uint32_t baud(struct probe *p)
 static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
 {
     struct wire *w = wire_of(p);
-    int ret = transfer(w, err);
+    int ret = count_transfer(w, err);
     if (ret < 0)
         return ret;
     size_t n = 0;
@@ -133,7 +133,7 @@ static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns
         w->quiet--;
     else if (w->at < w->end && (n = *w->at++) == 0 && w->at < w->end)
         w->quiet = *w->at++;
-    n = take(w, buf, MIN(cap, n));
+    n = take_bytes(w, buf, MIN(cap, n));
     w->ns += n ? n * 10000 : max_ns + 1000;
     return (int)n;
 }
@@ -146,7 +146,7 @@ static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t
     return 0;
 }
 
-static int flush(struct probe *p, struct err *err)
+static int flush_stream(struct probe *p, struct err *err)
 {
     (void)p, (void)err;
     return 0;
@@ -159,22 +159,22 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct jtag_ops jtag = { .execute = execute,
+    static const struct jtag_ops jtag = { .execute = execute_ops,
                                           .set_pins = set_pins,
                                           .get_pins = get_pins,
                                           .set_clock = set_clock,
                                           .wait = wait_ns,
                                           .now_ns = now_ns,
                                           .batch_bits = batch_bits,
-                                          .stats = stats };
-    static const struct stream_ops stream = { .traits = traits,
+                                          .stats = link_stats };
+    static const struct stream_ops stream = { .traits = stream_traits,
                                               .read = read_bytes,
                                               .write = write_bytes,
-                                              .flush = flush,
+                                              .flush = flush_stream,
                                               .set_baud = set_baud,
-                                              .baud = baud,
+                                              .baud = baud_rate,
                                               .now_ns = now_ns,
-                                              .stats = stats };
+                                              .stats = link_stats };
     struct jtag_ops chained = jtag;
     chained.ir_bits = ir_bits;
     const struct probe_driver drivers[] = { { .name = "alone", .jtag = &jtag },

@@ -26,11 +26,14 @@ struct recorder {
     bool over;      /* nothing more is recorded */
 };
 
-static struct recorder *of(struct probe *p) { return CONTAINER_OF(p, struct recorder, probe); }
-
-static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+static struct recorder *recorder_of(struct probe *p)
 {
-    struct recorder *r = of(p);
+    return CONTAINER_OF(p, struct recorder, probe);
+}
+
+static int execute_ops(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+{
+    struct recorder *r = recorder_of(p);
     int ret = r->sim->driver->jtag->execute(r->sim, ops, n, err);
     for (size_t i = 0; ret == 0 && i < n; i++) {
         r->ns += 100 * (ops[i].bits + ops[i].idle_clocks + 5);
@@ -42,7 +45,7 @@ static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct 
 
 static int set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
 {
-    return of(p)->sim->driver->jtag->set_pins(of(p)->sim, mask, value, err);
+    return recorder_of(p)->sim->driver->jtag->set_pins(recorder_of(p)->sim, mask, value, err);
 }
 
 static int get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
@@ -54,16 +57,16 @@ static int get_pins(struct probe *p, unsigned *value, unsigned *known, struct er
 
 static int set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
 {
-    return of(p)->sim->driver->jtag->set_clock(of(p)->sim, hz, got_hz, err);
+    return recorder_of(p)->sim->driver->jtag->set_clock(recorder_of(p)->sim, hz, got_hz, err);
 }
 
 static int wait_ns(struct probe *p, uint64_t ns, struct err *err)
 {
-    of(p)->ns += ns;
-    return of(p)->sim->driver->jtag->wait(of(p)->sim, ns, err);
+    recorder_of(p)->ns += ns;
+    return recorder_of(p)->sim->driver->jtag->wait(recorder_of(p)->sim, ns, err);
 }
 
-static uint64_t now_ns(struct probe *p) { return of(p)->ns; }
+static uint64_t now_ns(struct probe *p) { return recorder_of(p)->ns; }
 static size_t batch_bits(struct probe *p)
 {
     (void)p;
@@ -74,32 +77,38 @@ static unsigned ir_bits(struct probe *p)
     (void)p;
     return 16;
 }
-static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes)
+static void link_stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes)
 {
-    fuzz_stats(of(p)->ns, clocks, transfers, bytes);
+    fuzz_stats(recorder_of(p)->ns, clocks, transfers, bytes);
 }
 
 /* ---- serial line ---- */
 
-static const struct stream_ops *stream_of(struct probe *p) { return of(p)->sim->driver->stream; }
-static unsigned traits(struct probe *p) { return stream_of(p)->traits(of(p)->sim); }
-static uint32_t baud(struct probe *p) { return stream_of(p)->baud(of(p)->sim); }
+static const struct stream_ops *stream_of(struct probe *p)
+{
+    return recorder_of(p)->sim->driver->stream;
+}
+static unsigned stream_traits(struct probe *p) { return stream_of(p)->traits(recorder_of(p)->sim); }
+static uint32_t baud_rate(struct probe *p) { return stream_of(p)->baud(recorder_of(p)->sim); }
 static unsigned patience_ms(struct probe *p)
 {
     (void)p;
     return 3000;
 } /* a busy machine; what waits no longer than it has to hears the same */
-static int flush(struct probe *p, struct err *err) { return stream_of(p)->flush(of(p)->sim, err); }
+static int flush_stream(struct probe *p, struct err *err)
+{
+    return stream_of(p)->flush(recorder_of(p)->sim, err);
+}
 static int set_baud(struct probe *p, uint32_t hz, uint32_t *got, struct err *err)
 {
-    return stream_of(p)->set_baud(of(p)->sim, hz, got, err);
+    return stream_of(p)->set_baud(recorder_of(p)->sim, hz, got, err);
 }
 
 static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
                        struct err *err)
 {
-    of(p)->ns += len * 10000;
-    return stream_of(p)->write(of(p)->sim, buf, len, max_ns, err);
+    recorder_of(p)->ns += len * 10000;
+    return stream_of(p)->write(recorder_of(p)->sim, buf, len, max_ns, err);
 }
 
 /* A board that says nothing for so many reads in a row has nothing more to say; what deadlines are
@@ -119,7 +128,7 @@ static void put_quiet(struct recorder *r)
 
 static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
 {
-    struct recorder *r = of(p);
+    struct recorder *r = recorder_of(p);
     int n = stream_of(p)->read(r->sim, buf, MIN(cap, (size_t)UINT8_MAX), max_ns, err);
     r->ns += n > 0 ? (uint64_t)n * 10000 : max_ns + 1000;
     r->quiet += n == 0;
@@ -139,8 +148,8 @@ enum { LEAST_BYTES = 1500 }; /* of a session that got beyond attaching */
 
 /* r->probe and r->sim are open. first: the input's first byte, which tells the fuzzer what link it
  * is. */
-static int play(struct recorder *r, const char *path, const struct sh4_options *opt, uint8_t first,
-                struct err *err)
+static int record_session(struct recorder *r, const char *path, const struct sh4_options *opt,
+                          uint8_t first, struct err *err)
 {
     struct target *t;
     r->out = fopen(path, "wb");
@@ -157,7 +166,7 @@ static int play(struct recorder *r, const char *path, const struct sh4_options *
     return fclose(r->out) == 0 ? ret : err_set(err, ERR_IO, "", "it cannot be written");
 }
 
-static int report(const char *path, int ret, const struct err *err)
+static int report_recorded(const char *path, int ret, const struct err *err)
 {
     printf("%s: %s\n", path, ret == 0 ? "recorded" : err->what);
     return ret;
@@ -167,14 +176,14 @@ static int record_jtag(const char *path, const char *board, bool chained, bool a
                        uint8_t first)
 {
     static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, NULL };
-    struct jtag_ops jtag = { .execute = execute,
+    struct jtag_ops jtag = { .execute = execute_ops,
                              .set_pins = set_pins,
                              .get_pins = get_pins,
                              .set_clock = set_clock,
                              .wait = wait_ns,
                              .now_ns = now_ns,
                              .batch_bits = batch_bits,
-                             .stats = stats,
+                             .stats = link_stats,
                              .ir_bits = chained ? ir_bits : NULL };
     const struct probe_driver driver = { .name = "any", .jtag = &jtag };
     struct probe_config cfg = { .boards = boards };
@@ -182,9 +191,10 @@ static int record_jtag(const char *path, const char *board, bool chained, bool a
     struct err err = { .code = ERR_OK };
     int ret = probe_open(board, &cfg, &r.sim, &err);
     if (ret == 0)
-        ret = play(&r, path, &(struct sh4_options){ .allow_private = allow_private }, first, &err);
+        ret = record_session(&r, path, &(struct sh4_options){ .allow_private = allow_private },
+                             first, &err);
     probe_close(r.sim);
-    return report(path, ret, &err);
+    return report_recorded(path, ret, &err);
 }
 
 /* The agent that is in the program, with documented commands only. */
@@ -204,15 +214,15 @@ static int record_documented(const char *path)
 
 static int record_serial(const char *path, bool dcload, uint8_t first)
 {
-    static const struct stream_ops stream = { .traits = traits,
+    static const struct stream_ops stream = { .traits = stream_traits,
                                               .read = read_bytes,
                                               .write = write_bytes,
-                                              .flush = flush,
+                                              .flush = flush_stream,
                                               .set_baud = set_baud,
-                                              .baud = baud,
+                                              .baud = baud_rate,
                                               .now_ns = now_ns,
                                               .timeout_ms = patience_ms,
-                                              .stats = stats };
+                                              .stats = link_stats };
     const struct probe_driver driver = { .name = "line", .stream = &stream };
     struct serial_rig *rig = serial_rig_start(&(struct serial_rig_options){ .dcload = dcload });
     struct recorder r = { .probe = { .driver = &driver, .name = "any" } };
@@ -222,10 +232,11 @@ static int record_serial(const char *path, bool dcload, uint8_t first)
              dcload ? ",loader=dcload" : "");
     int ret = probe_open(name, &(struct probe_config){ .spec = "" }, &r.sim, &err);
     if (ret == 0)
-        ret = play(&r, path, &(struct sh4_options){ .allow_private = false }, first, &err);
+        ret =
+            record_session(&r, path, &(struct sh4_options){ .allow_private = false }, first, &err);
     probe_close(r.sim);
     serial_rig_stop(rig);
-    return report(path, ret, &err);
+    return report_recorded(path, ret, &err);
 }
 
 int main(int argc, char **argv)

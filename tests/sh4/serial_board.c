@@ -12,7 +12,7 @@
 
 #include "tests/sh4/serial_rig.h"
 
-static int run(char **argv)
+static int run_command(char **argv)
 {
     int status = 0;
     pid_t pid = fork();
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     for (int k = i; k < argc; k++)
         if (!strcmp(argv[k], "@"))
             argv[k] = probe;
-    int ret = run(argv + i);
+    int ret = run_command(argv + i);
     serial_rig_stop(r);
     return ret;
 }

@@ -52,7 +52,7 @@ struct serial_rig {
     uint32_t last;               /* four bytes from the board */
 };
 
-static void die(const char *what, const struct err *err)
+static void die_of(const char *what, const struct err *err)
 {
     fprintf(stderr, "serial rig: %s%s%s\n", what, err ? ": " : "", err ? err->what : "");
     abort();
@@ -163,7 +163,7 @@ static void write_rom(const char *path, const struct serial_rig_options *o)
         write_agent_rom(p, o, rom);
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(rom, 1, ROM_BYTES, f) != ROM_BYTES || fclose(f))
-        die("boot ROM", NULL);
+        die_of("boot ROM", NULL);
     free(rom);
     free(p);
 }
@@ -185,7 +185,7 @@ static void press_reset(struct serial_rig *r)
         j->wait(r->probe, 1000000, &err) < 0 ||
         j->set_pins(r->probe, JTAG_PIN_NRESET, JTAG_PIN_NRESET, &err) < 0 ||
         j->wait(r->probe, 1000000, &err) < 0)
-        die("reset", &err);
+        die_of("reset", &err);
 }
 
 static void *run_board(void *arg)
@@ -203,14 +203,17 @@ static void *run_board(void *arg)
         if (due < SLICE_NS / 4)
             nanosleep(&(struct timespec){ .tv_nsec = SLICE_NS / 4 }, NULL);
         if (r->probe->driver->jtag->wait(r->probe, due ? due : 1, &err) < 0)
-            die("board", &err);
+            die_of("board", &err);
     }
     return NULL;
 }
 
 /* ---- the cable ---- */
 
-static uint32_t chance(struct serial_rig *r) { return r->seed = r->seed * 1664525u + 1013904223u; }
+static uint32_t next_random(struct serial_rig *r)
+{
+    return r->seed = r->seed * 1664525u + 1013904223u;
+}
 
 /* From the board: every so many "halted", all of it behind its first word is lost. */
 static size_t harm_halted(struct serial_rig *r, uint8_t *b, size_t n)
@@ -230,7 +233,7 @@ static size_t harm_halted(struct serial_rig *r, uint8_t *b, size_t n)
 }
 
 /* b holds n bytes, at most CHUNK of HARMED. */
-static size_t harm(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
+static size_t harm_bytes(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
 {
     if (to_board && n > 256 && r->deaf < n) { /* a block's data */
         n -= r->deaf;
@@ -242,21 +245,21 @@ static size_t harm(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
     memcpy(came, b, n);
     for (size_t i = 0; i < n; i++) {
         if (r->stale && i >= STALE && out + STALE + n - i < HARMED &&
-            (chance(r) >> 8) % r->stale == 0) {
+            (next_random(r) >> 8) % r->stale == 0) {
             memcpy(b + out, came + i - STALE, STALE);
             out += STALE;
         }
-        if (drop && (chance(r) >> 8) % drop == 0)
+        if (drop && (next_random(r) >> 8) % drop == 0)
             continue;
         b[out] = came[i];
-        if (flip && (chance(r) >> 8) % flip == 0)
-            b[out] ^= (uint8_t)(1u << (chance(r) >> 29));
+        if (flip && (next_random(r) >> 8) % flip == 0)
+            b[out] ^= (uint8_t)(1u << (next_random(r) >> 29));
         out++;
     }
     return out;
 }
 
-static void deliver(struct serial_rig *r, int to, const uint8_t *b, size_t len)
+static void deliver_bytes(struct serial_rig *r, int to, const uint8_t *b, size_t len)
 {
     for (size_t done = 0; done < len && !atomic_load(&r->stop);) {
         ssize_t w = write(to, b + done, len - done);
@@ -267,7 +270,7 @@ static void deliver(struct serial_rig *r, int to, const uint8_t *b, size_t len)
     }
 }
 
-static bool hold(struct serial_rig *r, const uint8_t *b, size_t len)
+static bool hold_request(struct serial_rig *r, const uint8_t *b, size_t len)
 {
     const uint32_t go = (uint32_t)sh4_agent_scif.op_go - sh4_agent_scif.ref_call;
     unsigned ms = atomic_load(&r->hold_go);
@@ -284,23 +287,23 @@ static void deliver_held(struct serial_rig *r)
     ssize_t more = read(r->near, r->held + r->nheld, sizeof r->held - r->nheld);
     r->nheld += more > 0 ? (size_t)more : 0;
     for (size_t at = 0; at < r->nheld; at += REQUEST) {
-        deliver(r, r->far, r->held + at, MIN(r->nheld - at, (size_t)REQUEST));
+        deliver_bytes(r, r->far, r->held + at, MIN(r->nheld - at, (size_t)REQUEST));
         nanosleep(&(struct timespec){ .tv_nsec = 3000000 }, NULL);
     }
     r->nheld = 0;
 }
 
-static bool carry(struct serial_rig *r, int from, int to, atomic_ullong *count)
+static bool carry_bytes(struct serial_rig *r, int from, int to, atomic_ullong *count)
 {
     uint8_t b[HARMED];
     ssize_t n = read(from, b, CHUNK);
     if (n <= 0)
         return false;
-    size_t len = harm(r, b, (size_t)n, from == r->near);
+    size_t len = harm_bytes(r, b, (size_t)n, from == r->near);
     if (r->mute && from == r->far)
         len = harm_halted(r, b, len);
-    if (from != r->near || !hold(r, b, len))
-        deliver(r, to, b, len);
+    if (from != r->near || !hold_request(r, b, len))
+        deliver_bytes(r, to, b, len);
     atomic_fetch_add(count, len);
     return true;
 }
@@ -319,16 +322,17 @@ static void *run_cable(void *arg)
         }
         if (poll(p, 2, 5) <= 0)
             continue;
-        bool moved = p[0].revents & POLLIN && carry(r, r->near, r->far, &r->to);
-        moved = (p[1].revents & POLLIN && (r->near < 0 || carry(r, r->far, r->near, &r->from))) ||
-                moved;
+        bool moved = p[0].revents & POLLIN && carry_bytes(r, r->near, r->far, &r->to);
+        moved =
+            (p[1].revents & POLLIN && (r->near < 0 || carry_bytes(r, r->far, r->near, &r->from))) ||
+            moved;
         if (!moved) /* nobody has opened the port, or it is pulled */
             nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
     return NULL;
 }
 
-static int raw(int fd)
+static int make_raw(int fd)
 {
     struct termios t;
     if (fd >= 0 && tcgetattr(fd, &t) == 0) {
@@ -340,13 +344,13 @@ static int raw(int fd)
 
 static void lay_cable(struct serial_rig *r)
 {
-    r->far = raw(open(r->link, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+    r->far = make_raw(open(r->link, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
     r->near = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (r->far < 0 || r->near < 0 || grantpt(r->near) || unlockpt(r->near) ||
         ptsname_r(r->near, r->port, sizeof r->port))
-        die("pseudo terminal", NULL);
+        die_of("pseudo terminal", NULL);
     /* Raw before anybody connects: a terminal would echo the agent's bytes back to it. */
-    int fd = raw(open(r->port, O_RDWR | O_NOCTTY | O_CLOEXEC));
+    int fd = make_raw(open(r->port, O_RDWR | O_NOCTTY | O_CLOEXEC));
     close(fd);
 }
 
@@ -367,18 +371,18 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o)
     atomic_store(&r->drop, o->drop);
     strcpy(r->dir, "/tmp/sh4serialXXXXXX");
     if (!mkdtemp(r->dir))
-        die("temporary folder", NULL);
+        die_of("temporary folder", NULL);
     snprintf(r->rom, sizeof r->rom, "%s/rom", r->dir);
     snprintf(r->link, sizeof r->link, "%s/line", r->dir);
     write_rom(r->rom, o);
     snprintf(spec, sizeof spec, "sim:sh7750,%sprivate=off,serial=pty:%s,rom=%s",
              o->big ? "be," : "", r->link, r->rom);
     if (probe_open(spec, &cfg, &r->probe, &err) < 0)
-        die("open", &err);
+        die_of("open", &err);
     lay_cable(r);
     if (pthread_create(&r->board, NULL, run_board, r) ||
         pthread_create(&r->cable, NULL, run_cable, r))
-        die("threads", NULL);
+        die_of("threads", NULL);
     return r;
 }
 
@@ -392,7 +396,7 @@ void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop)
 
 void serial_rig_hold_go(struct serial_rig *r, unsigned ms) { atomic_store(&r->hold_go, ms); }
 
-void serial_rig_stray(struct serial_rig *r, uint8_t byte) { deliver(r, r->far, &byte, 1); }
+void serial_rig_stray(struct serial_rig *r, uint8_t byte) { deliver_bytes(r, r->far, &byte, 1); }
 
 void serial_rig_reset(struct serial_rig *r)
 {

@@ -47,13 +47,13 @@ static void connect_to(struct net *n)
          sh4_open(n->b.probe, &(struct sh4_options){ .allow_private = true }, &n->b.t, &n->b.err));
 }
 
-static void attach(struct net *n)
+static void attach_halted(struct net *n)
 {
     MUST(&n->b, n->b.t->ops->attach(n->b.t, &n->b.err));
     assert_int_equal(n->b.t->ops->state(n->b.t), TARGET_HALTED);
 }
 
-static struct net *start(const struct dcip_rig_options *o)
+static struct net *start_rig(const struct dcip_rig_options *o)
 {
     struct net *n = calloc(1, sizeof *n);
     n->rig = dcip_rig_start(o);
@@ -61,10 +61,10 @@ static struct net *start(const struct dcip_rig_options *o)
     return n;
 }
 
-static struct net *started(const struct dcip_rig_options *o)
+static struct net *start_attached(const struct dcip_rig_options *o)
 {
-    struct net *n = start(o);
-    attach(n);
+    struct net *n = start_rig(o);
+    attach_halted(n);
     return n;
 }
 
@@ -74,7 +74,7 @@ static void hang_up(struct net *n)
     probe_close(n->b.probe);
 }
 
-static void finish(struct net *n)
+static void finish_rig(struct net *n)
 {
     hang_up(n);
     dcip_rig_stop(n->rig);
@@ -82,7 +82,7 @@ static void finish(struct net *n)
 }
 
 /* A stop; how long it takes depends on what else this machine does. */
-static struct target_stop stops(struct board *b)
+static struct target_stop wait_for_stop(struct board *b)
 {
     struct target_stop stop = { .reason = STOP_NONE };
     for (int i = 0; i < 3000; i++) {
@@ -106,22 +106,13 @@ static void runs_for_a_while(struct board *b)
 static void halt_it(struct board *b)
 {
     MUST(b, b->t->ops->halt(b->t, &b->err));
-    assert_int_equal(stops(b).reason, STOP_REQUEST);
+    assert_int_equal(wait_for_stop(b).reason, STOP_REQUEST);
 }
 
 static struct target_stop step_it(struct board *b)
 {
     MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
-    return stops(b);
-}
-
-static void load(struct board *b, const char *text)
-{
-    asm_text(&b->prog, CODE, text);
-    MUST(b, b->t->ops->write_mem(b->t, CODE, 0, b->prog.code, b->prog.len, &b->err));
-    set_reg(b, R_SR, SR_PLAIN);
-    set_reg(b, 15, 0x8C100000);
-    set_reg(b, R_PC, CODE);
+    return wait_for_stop(b);
 }
 
 static const char loop[] = "start: mov #0,r1\n again: add #1,r1\n nop\n bsr leaf\n nop\n bra "
@@ -138,7 +129,7 @@ static void dcip__attached__moves_memory_steps_breaks_and_halts(void **state)
                                                     { .newer = true, .lan = true } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct net *n = started(&rows[i]);
+        struct net *n = start_attached(&rows[i]);
         struct board *b = &n->b;
         uint8_t out[4096], in[4096];
         for (size_t k = 0; k < sizeof out; k++)
@@ -146,13 +137,13 @@ static void dcip__attached__moves_memory_steps_breaks_and_halts(void **state)
         MUST(b, b->t->ops->write_mem(b->t, DATA + 1, 0, out, sizeof out, &b->err));
         MUST(b, b->t->ops->read_mem(b->t, DATA + 1, 0, in, sizeof in, &b->err));
         assert_memory_equal(in, out, sizeof out);
-        load(b, loop);
+        load_text(b, loop);
         assert_int_equal(step_it(b).pc, label(b, "again"));
         for (int kind = 0; kind < 2; kind++) {
             enum bp_kind bp = kind ? BP_HARD : BP_SOFT;
             MUST(b, b->t->ops->insert_bp(b->t, bp, label(b, "leaf"), 2, &b->err));
             cont(b);
-            struct target_stop stop = stops(b);
+            struct target_stop stop = wait_for_stop(b);
             assert_int_equal(stop.reason, kind ? STOP_HWBREAK : STOP_SWBREAK);
             assert_int_equal(stop.pc, label(b, "leaf"));
             MUST(b, b->t->ops->remove_bp(b->t, bp, label(b, "leaf"), 2, &b->err));
@@ -168,7 +159,7 @@ static void dcip__attached__moves_memory_steps_breaks_and_halts(void **state)
                                                     .range_hi = CODE + 0x100 },
                                   &b->err));
         halt_it(b); /* the range is never left */
-        finish(n);
+        finish_rig(n);
     }
 }
 
@@ -176,9 +167,9 @@ static void dcip__attached__moves_memory_steps_breaks_and_halts(void **state)
 static void dcip__halted_and_looked_at__no_register_changes(void **state)
 {
     (void)state;
-    struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
+    struct net *n = start_attached(&(struct dcip_rig_options){ .lose = 0 });
     struct board *b = &n->b;
-    load(b, "start: bra start\n nop\n");
+    load_text(b, "start: bra start\n nop\n");
     for (unsigned r = 0; r < 15; r++)
         set_reg(b, r, 0x11110000u + r);
     for (unsigned r = 0; r < 16; r++)
@@ -196,7 +187,7 @@ static void dcip__halted_and_looked_at__no_register_changes(void **state)
         assert_int_equal(get_reg(b, R_FR0 + r), 0x40000000u + r);
     assert_int_equal(get_reg(b, R_FPSCR), 0x000C0001);
     assert_int_equal(get_reg(b, R_FPUL), 0x12345678);
-    finish(n);
+    finish_rig(n);
 }
 
 /* ---- a network that loses, repeats and delays ---- */
@@ -205,10 +196,11 @@ static void dcip__bad_network__every_step_is_one(void **state)
 {
     static const struct dcip_rig_options bad = { .lose = 6, .twice = 6, .late = 6 };
     (void)state;
-    struct net *n = started(&bad);
+    struct net *n = start_attached(&bad);
     struct board *b = &n->b;
-    load(b, "start: add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add "
-            "#1,r1\n add #1,r1\n bra start\n nop\n");
+    load_text(b,
+              "start: add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add "
+              "#1,r1\n add #1,r1\n bra start\n nop\n");
     set_reg(b, 1, 0);
     for (uint32_t i = 1; i <= 8; i++) {
         assert_int_equal(step_it(b).pc, CODE + 2 * i);
@@ -218,7 +210,7 @@ static void dcip__bad_network__every_step_is_one(void **state)
     }
     struct dcip_rig_counts c = dcip_rig_counts(n->rig);
     assert_true(c.lost && c.twice && c.late);
-    finish(n);
+    finish_rig(n);
 }
 
 /* What the loader says once and never again. */
@@ -227,12 +219,12 @@ static void dcip__an_answer_is_lost__found_where_it_lies(void **state)
     static const char *const ids[] = { "VERS", "LBIN", "DBIN", "SBIN", "EXEC", "RETV", "DC20" };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
-        struct net *n = start(&(struct dcip_rig_options){ .lose = 0 });
+        struct net *n = start_rig(&(struct dcip_rig_options){ .lose = 0 });
         struct board *b = &n->b;
         print_message("  %s\n", ids[i]);
         dcip_rig_lose_next(n->rig, ids[i], 2);
-        attach(n);
-        load(b, loop);
+        attach_halted(n);
+        load_text(b, loop);
         dcip_rig_lose_next(n->rig, ids[i], 2);
         assert_int_equal(step_it(b).pc, label(b, "again"));
         assert_int_equal(step_it(b).pc, label(b, "again") + 2);
@@ -240,7 +232,7 @@ static void dcip__an_answer_is_lost__found_where_it_lies(void **state)
         cont(b);
         dcip_rig_lose_next(n->rig, ids[i], 2);
         halt_it(b);
-        finish(n);
+        finish_rig(n);
     }
 }
 
@@ -249,18 +241,19 @@ static void dcip__an_answer_is_lost__found_where_it_lies(void **state)
 static void dcip__program_calls__text_is_reported_files_are_refused(void **state)
 {
     (void)state;
-    struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
+    struct net *n = start_attached(&(struct dcip_rig_options){ .lose = 0 });
     struct board *b = &n->b;
-    load(b, "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r8\n mov "
-            "#1,r4\n mov #2,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r9\n"
-            "mov #2,r4\n mov.l name,r5\n mov #0,r6\n bsr call\n mov #0,r7\n mov r0,r10\n"
-            "mov #1,r4\n mov #5,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r11\n"
-            "mov #11,r4\n bsr call\n mov #0,r5\n mov r0,r12\n end: bra end\n nop\n" CALL
-            ".align 2\n text: .long said\n name: .long file\n said: .long 0x6C6C6568\n"
-            ".long 0x00000A6F\n file: .long 0x0000612F\n");
+    load_text(
+        b, "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r8\n mov "
+           "#1,r4\n mov #2,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r9\n"
+           "mov #2,r4\n mov.l name,r5\n mov #0,r6\n bsr call\n mov #0,r7\n mov r0,r10\n"
+           "mov #1,r4\n mov #5,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r11\n"
+           "mov #11,r4\n bsr call\n mov #0,r5\n mov r0,r12\n end: bra end\n nop\n" CALL
+           ".align 2\n text: .long said\n name: .long file\n said: .long 0x6C6C6568\n"
+           ".long 0x00000A6F\n file: .long 0x0000612F\n");
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "end"), 2, &b->err));
     cont(b);
-    assert_int_equal(stops(b).reason, STOP_SWBREAK);
+    assert_int_equal(wait_for_stop(b).reason, STOP_SWBREAK);
     assert_int_equal(get_reg(b, 8), 6);
     assert_int_equal(get_reg(b, 9), 6);
     assert_int_equal(get_reg(b, 10), 0xFFFFFFFF); /* open */
@@ -273,25 +266,25 @@ static void dcip__program_calls__text_is_reported_files_are_refused(void **state
     assert_null(
         strstr(strstr(first + 1, "the program says: hello") + 1, "the program says: hello"));
     assert_non_null(strstr(n->said, "DC04 of its loader is refused"));
-    finish(n);
+    finish_rig(n);
 }
 
 /* dcload-ip tells of a call once: nobody knows what was wanted, and it must not wait for ever. */
 static void dcip__call_is_lost__fails_and_the_program_goes_on(void **state)
 {
     (void)state;
-    struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
+    struct net *n = start_attached(&(struct dcip_rig_options){ .lose = 0 });
     struct board *b = &n->b;
-    load(b,
-         "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #4,r7\n mov r0,r8\n end: "
-         "bra end\n nop\n" CALL ".align 2\n text: .long 0x8C020000\n");
+    load_text(
+        b, "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #4,r7\n mov r0,r8\n end: "
+           "bra end\n nop\n" CALL ".align 2\n text: .long 0x8C020000\n");
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "end"), 2, &b->err));
     dcip_rig_lose_next(n->rig, "DD02", 1);
     cont(b);
-    assert_int_equal(stops(b).reason, STOP_SWBREAK);
+    assert_int_equal(wait_for_stop(b).reason, STOP_SWBREAK);
     assert_int_equal(get_reg(b, 8), 0xFFFFFFFF);
     assert_non_null(strstr(n->said, "was lost on the network"));
-    finish(n);
+    finish_rig(n);
 }
 
 /* By a call, by one that is not heard, or by a return to who has started it. */
@@ -299,24 +292,25 @@ static void dcip__program_ends__is_an_exit_and_another_can_be_run(void **state)
 {
     (void)state;
     for (int how = 0; how < 3; how++) {
-        struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
+        struct net *n = start_attached(&(struct dcip_rig_options){ .lose = 0 });
         struct board *b = &n->b;
         uint32_t pr = get_reg(b, R_PR);
         assert_int_equal(pr & 0x1FFFFFFF, 0x0C004000); /* the loader's start */
-        load(b, how == 2
-                    ? "start: rts\n nop\n"
-                    : "start: mov #15,r4\n bsr call\n nop\n mov.l loader,r0\n jmp @r0\n nop\n" CALL
-                      "loader: .long 0x8C004000\n");
+        load_text(
+            b, how == 2
+                   ? "start: rts\n nop\n"
+                   : "start: mov #15,r4\n bsr call\n nop\n mov.l loader,r0\n jmp @r0\n nop\n" CALL
+                     "loader: .long 0x8C004000\n");
         set_reg(b, R_SR, 0x500000F0); /* as the loader executes programs */
         if (how == 1)
             dcip_rig_lose_next(n->rig, "DC00", 1);
         cont(b);
-        assert_int_equal(stops(b).reason, STOP_EXIT);
+        assert_int_equal(wait_for_stop(b).reason, STOP_EXIT);
         assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
         assert_int_equal(dcip_rig_counts(n->rig).executed, 2);
-        load(b, loop);
+        load_text(b, loop);
         assert_int_equal(step_it(b).pc, label(b, "again"));
-        finish(n);
+        finish_rig(n);
     }
 }
 
@@ -325,32 +319,32 @@ static void dcip__program_ends__is_an_exit_and_another_can_be_run(void **state)
 static void dcip__reset_halt__loader_begins_anew(void **state)
 {
     (void)state;
-    struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
+    struct net *n = start_attached(&(struct dcip_rig_options){ .lose = 0 });
     struct board *b = &n->b;
-    load(b, loop);
+    load_text(b, loop);
     cont(b);
     MUST(b, b->t->ops->reset(b->t, RESET_HALT, &b->err));
-    assert_int_equal(stops(b).reason, STOP_RESET);
+    assert_int_equal(wait_for_stop(b).reason, STOP_RESET);
     assert_int_equal(b->t->ops->reset(b->t, RESET_RUN, &b->err), -ERR_UNSUPPORTED);
-    load(b, loop);
+    load_text(b, loop);
     assert_int_equal(step_it(b).pc, label(b, "again"));
-    finish(n);
+    finish_rig(n);
 }
 
 static void dcip__session_is_lost__the_next_finds_the_program_halted(void **state)
 {
     (void)state;
     for (int halted = 0; halted < 2; halted++) {
-        struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
+        struct net *n = start_attached(&(struct dcip_rig_options){ .lose = 0 });
         struct board *b = &n->b;
-        load(b, loop);
+        load_text(b, loop);
         set_reg(b, 9, 0x12345678);
         cont(b);
         if (halted)
             halt_it(b);
         hang_up(n); /* without a word */
         connect_to(n);
-        attach(n);
+        attach_halted(n);
         assert_in_range(get_reg(b, R_PC), CODE, CODE + b->prog.len);
         assert_int_equal(get_reg(b, 9), 0x12345678);
         assert_int_equal(dcip_rig_counts(n->rig).executed, 1);
@@ -359,17 +353,17 @@ static void dcip__session_is_lost__the_next_finds_the_program_halted(void **stat
         runs_for_a_while(b);
         halt_it(b);
         assert_true(get_reg(b, 1) != r1);
-        finish(n);
+        finish_rig(n);
     }
 }
 
 static void dcip__detach__nothing_is_asked_any_more(void **state)
 {
     (void)state;
-    struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
+    struct net *n = start_attached(&(struct dcip_rig_options){ .lose = 0 });
     struct board *b = &n->b;
-    load(b, "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #4,r7\n bra start\n"
-            "nop\n" CALL ".align 2\n text: .long 0x8C020000\n");
+    load_text(b, "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #4,r7\n bra start\n"
+                 "nop\n" CALL ".align 2\n text: .long 0x8C020000\n");
     MUST(b, b->t->ops->detach(b->t, &b->err));
     uint64_t from = dcip_rig_counts(n->rig).from;
     for (int i = 0; i < 20; i++)
@@ -377,8 +371,8 @@ static void dcip__detach__nothing_is_asked_any_more(void **state)
     assert_int_equal(dcip_rig_counts(n->rig).from, from);
     /* The button brings the loader back. */
     dcip_rig_reset(n->rig);
-    attach(n);
-    finish(n);
+    attach_halted(n);
+    finish_rig(n);
 }
 
 static void dcip__nobody_there__says_what_to_do(void **state)

@@ -13,7 +13,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/isa/isa.h"
 
-static bool holds(uint8_t cond, bool pr, bool sz)
+static bool condition_holds(uint8_t cond, bool pr, bool sz)
 {
     return cond == SH4_COND_ANY || (cond == SH4_COND_PR0 && !pr) || (cond == SH4_COND_PR1 && pr) ||
            (cond == SH4_COND_SZ0 && !sz) || (cond == SH4_COND_SZ1 && sz);
@@ -29,7 +29,7 @@ static void decode__every_opcode_and_fpscr__gives_the_only_matching_row(void **s
             unsigned want = SH4_ILLEGAL;
             for (unsigned i = 1; i < SH4_NINSNS; i++) {
                 if ((op & sh4_insns[i].mask) != sh4_insns[i].match ||
-                    !holds(sh4_insns[i].cond, pr, sz))
+                    !condition_holds(sh4_insns[i].cond, pr, sz))
                     continue;
                 if (want)
                     fail_msg("%04x is both '%s' and '%s'", op, sh4_insns[want].text,
@@ -252,7 +252,7 @@ static FILE *run_objdump(const char *path)
 }
 
 /* True if some FPSCR setting gives objdump's text: it does not know PR and SZ. */
-static bool agrees(uint16_t op, uint32_t pc, const char *text)
+static bool agrees_with_objdump(uint16_t op, uint32_t pc, const char *text)
 {
     char buf[64];
     for (unsigned mode = 0; mode < 4; mode++)
@@ -293,7 +293,7 @@ static void disasm__all_opcodes__same_text_as_objdump(void **state)
         for (size_t n = strlen(text); n && (text[n - 1] == '\t' || text[n - 1] == ' '); n--)
             text[n - 1] = 0;
         compared++;
-        if (!is_known(op) && !agrees(op, addr, text) && differ++ < 20)
+        if (!is_known(op) && !agrees_with_objdump(op, addr, text) && differ++ < 20)
             print_message("  %04x: objdump '%s', here '%s'\n", op, text,
                           sh4_disasm(op, addr, 0, 0, ours, sizeof ours));
     }

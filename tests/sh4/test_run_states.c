@@ -41,7 +41,7 @@ static void note_change(void *ctx, enum log_subject subject, const char *line)
     run_table_met(&sh4_run_table, line, &met[0][0]);
 }
 
-static struct board *start(void)
+static struct board *start_board(void)
 {
     static const struct log log = { .enabled = 1u << LOG_TARGET, .write = note_change };
     struct board *b = board_start("sh7750", program);
@@ -51,7 +51,7 @@ static struct board *start(void)
     return b;
 }
 
-static enum sh4_run_state now(struct board *b) { return sh4_of(b->t)->run.state; }
+static enum sh4_run_state run_state(struct board *b) { return sh4_of(b->t)->run.state; }
 
 /* ---- the ways into each state ---- */
 
@@ -69,7 +69,7 @@ static void poll_until_late(struct board *b)
     assert_int_equal(ret, -ERR_TIMEOUT);
 }
 
-static void resume(struct board *b, enum resume_kind kind, const char *lo, const char *hi)
+static void resume_board(struct board *b, enum resume_kind kind, const char *lo, const char *hi)
 {
     struct resume how = { .kind = kind,
                           .range_lo = lo ? label(b, lo) : 0,
@@ -98,7 +98,7 @@ static void begin_step(struct board *b, const char *at, bool off)
     set_reg(b, R_PC, label(b, at));
     if (off)
         soft_break(b, at);
-    resume(b, off ? RESUME_CONTINUE : RESUME_STEP, NULL, NULL);
+    resume_board(b, off ? RESUME_CONTINUE : RESUME_STEP, NULL, NULL);
 }
 
 /* One of which the agent does not say that it is over. */
@@ -109,10 +109,10 @@ static void begin_long_step(struct board *b, bool off)
     bad_wire.mute = true;
 }
 
-static void lose(struct board *b)
+static void lose_board(struct board *b)
 {
     struct target_stop stop;
-    bool stands = now(b) == SH4_RUN_STOPPED || sh4_host_steps(sh4_of(b->t));
+    bool stands = run_state(b) == SH4_RUN_STOPPED || sh4_host_steps(sh4_of(b->t));
     int ret = 0;
     bad_wire.gone = true;
     for (int k = 0; k < 50 && ret == 0 && !stands;
@@ -128,7 +128,7 @@ static void run_into_reset(struct board *b)
     MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
     set_reg(b, R_PC, label(b, "odd"));
     set_reg(b, R_SR, SR_BL);
-    resume(b, RESUME_CONTINUE, NULL, NULL);
+    resume_board(b, RESUME_CONTINUE, NULL, NULL);
 }
 
 static void host_steps_from(struct board *b, const char *at)
@@ -136,7 +136,7 @@ static void host_steps_from(struct board *b, const char *at)
     soft_break(b, "e");
     set_reg(b, R_PC, label(b, at));
     set_reg(b, R_SR, SR_BL);
-    resume(b, RESUME_CONTINUE, NULL, NULL);
+    resume_board(b, RESUME_CONTINUE, NULL, NULL);
 }
 
 static void ask_deaf(struct board *b)
@@ -149,22 +149,22 @@ static void reach_reset_halting(struct board *b)
 {
     run_into_reset(b);
     bad_wire.deaf = true;
-    for (int k = 0; k < 100 && now(b) != SH4_RUN_RESET_HALTING; k++)
+    for (int k = 0; k < 100 && run_state(b) != SH4_RUN_RESET_HALTING; k++)
         MUST(b, poll_once(b, 1000000));
 }
 
-static void reach(struct board *b, enum sh4_run_state state)
+static void reach_state(struct board *b, enum sh4_run_state state)
 {
     switch (state) {
     case SH4_RUN_DETACHED: MUST(b, b->t->ops->detach(b->t, &b->err)); break;
-    case SH4_RUN_GONE: lose(b); break;
+    case SH4_RUN_GONE: lose_board(b); break;
     case SH4_RUN_STOPPED:
         set_reg(b, R_SR, SR_BL);
-        resume(b, RESUME_STEP, NULL, NULL);
+        resume_board(b, RESUME_STEP, NULL, NULL);
         break;
-    case SH4_RUN_RUNS: resume(b, RESUME_CONTINUE, NULL, NULL); break;
+    case SH4_RUN_RUNS: resume_board(b, RESUME_CONTINUE, NULL, NULL); break;
     case SH4_RUN_HALTING:
-        resume(b, RESUME_CONTINUE, NULL, NULL);
+        resume_board(b, RESUME_CONTINUE, NULL, NULL);
         ask_deaf(b);
         break;
     case SH4_RUN_STEP: begin_long_step(b, false); break;
@@ -189,8 +189,9 @@ static void reach(struct board *b, enum sh4_run_state state)
     case SH4_RUN_RESET_HALTING: reach_reset_halting(b); break;
     default: break;
     }
-    if (now(b) != state)
-        fail_msg("%s instead of %s", sh4_run_table.states[now(b)], sh4_run_table.states[state]);
+    if (run_state(b) != state)
+        fail_msg("%s instead of %s", sh4_run_table.states[run_state(b)],
+                 sh4_run_table.states[state]);
 }
 
 /* ---- the events of states that last from call to call ---- */
@@ -206,7 +207,7 @@ static void cause_reset(struct board *b, enum sh4_run_state state)
         run_into_reset(b);
     if (sh4_run_halting(state))
         ask_deaf(b);
-    assert_int_equal(now(b), state);
+    assert_int_equal(run_state(b), state);
     for (int k = 0; k < 100 && !sh4_reset_unreported(sh4_of(b->t)); k++)
         MUST(b, poll_once(b, 1000000));
 }
@@ -226,21 +227,21 @@ static void cause_lost(struct board *b, enum sh4_run_state state)
     if (state ==
         SH4_RUN_GONE) { /* found by the halt, and told again by the detach that wanted it */
         soft_break(b, "e");
-        resume(b, RESUME_CONTINUE, NULL, NULL);
+        resume_board(b, RESUME_CONTINUE, NULL, NULL);
         bad_wire.gone = true;
         b->t->ops->detach(b->t, &err);
         return;
     }
-    reach(b, state);
+    reach_state(b, state);
     if (state != SH4_RUN_DETACHED) {
-        lose(b);
+        lose_board(b);
         return;
     }
     bad_wire.gone = true;
     b->t->ops->attach(b->t, &err);
 }
 
-static void cause(struct board *b, enum sh4_run_state state, enum sh4_run_event event)
+static void cause_event(struct board *b, enum sh4_run_state state, enum sh4_run_event event)
 {
     struct err err;
     if (event == SH4_ON_RESET_SEEN && state != SH4_RUN_HALTED) {
@@ -251,25 +252,25 @@ static void cause(struct board *b, enum sh4_run_state state, enum sh4_run_event 
         cause_lost(b, state);
         return;
     }
-    reach(b, state);
+    reach_state(b, state);
     bad_wire.mute = bad_wire.mute && event == SH4_ON_HALT_LATE;
     switch (event) {
     case SH4_ON_LEFT: b->t->ops->attach(b->t, &err); break;
     case SH4_ON_FOUND_RUNNING: cause_found_running(b, state); break;
     case SH4_ON_STANDS:
         if (state == SH4_RUN_DETACHED) /* a session before stood, and was lost */
-            reach(b, SH4_RUN_RUNS);
+            reach_state(b, SH4_RUN_RUNS);
         if (!sh4_stepping(sh4_of(b->t)))
             break_by_hand(b);
         poll_once(b, 0);
         break;
     case SH4_ON_STOP: poll_once(b, 0); break;
-    case SH4_ON_STOP_FOUND: reach(b, SH4_RUN_STOPPED); break;
+    case SH4_ON_STOP_FOUND: reach_state(b, SH4_RUN_STOPPED); break;
     case SH4_ON_STOP_REPORTED: assert_int_equal(poll_once(b, 0), 1); break;
-    case SH4_ON_GO: reach(b, SH4_RUN_RUNS); break;
-    case SH4_ON_STEP_BEGINS: reach(b, SH4_RUN_STEP); break;
-    case SH4_ON_STEP_OFF_BEGINS: reach(b, SH4_RUN_STEP_OFF); break;
-    case SH4_ON_HOST_STEPS_BEGIN: reach(b, SH4_RUN_HOST_STEPS); break;
+    case SH4_ON_GO: reach_state(b, SH4_RUN_RUNS); break;
+    case SH4_ON_STEP_BEGINS: reach_state(b, SH4_RUN_STEP); break;
+    case SH4_ON_STEP_OFF_BEGINS: reach_state(b, SH4_RUN_STEP_OFF); break;
+    case SH4_ON_HOST_STEPS_BEGIN: reach_state(b, SH4_RUN_HOST_STEPS); break;
     case SH4_ON_HELD: get32at(b, DATA); break;
     case SH4_ON_HALT_ASKED: b->t->ops->halt(b->t, &err); break;
     case SH4_ON_HALT_LATE: poll_until_late(b); break;
@@ -277,7 +278,7 @@ static void cause(struct board *b, enum sh4_run_state state, enum sh4_run_event 
         set_reg(b, R_PC, label(b, "odd") + 2);
         set_reg(b, R_SR, SR_BL);
         set_reg(b, 1, 1);
-        resume(b, RESUME_STEP, NULL, NULL);
+        resume_board(b, RESUME_STEP, NULL, NULL);
         break;
     default: fail_msg("event %d", event);
     }
@@ -287,17 +288,17 @@ static void cause(struct board *b, enum sh4_run_state state, enum sh4_run_event 
 
 static void stands_when_attached(struct board *b)
 {
-    lose(b);
+    lose_board(b);
     bad_wire.gone = false;
     MUST(b, b->t->ops->attach(b->t, &b->err));
-    assert_int_equal(now(b), SH4_RUN_HALTED);
+    assert_int_equal(run_state(b), SH4_RUN_HALTED);
 }
 
 /* Each transfer of a call fails in turn; `what` makes it, from a fresh board. */
 static void fail_each(void (*what)(struct board *), enum err_code with)
 {
     for (unsigned k = 1; k < 400; k++) {
-        struct board *b = start();
+        struct board *b = start_board();
         bad_wire.after = k;
         bad_wire.with = with;
         what(b);
@@ -333,7 +334,7 @@ static void attach_to_halted(struct board *b)
     struct err err;
     unsigned after = bad_wire.after;
     bad_wire.after = 0;
-    lose(b);
+    lose_board(b);
     bad_wire.gone = false;
     bad_wire.after = after;
     b->t->ops->attach(b->t, &err);
@@ -346,7 +347,7 @@ static void handler_of_trapa(struct board *b, const char *breakpoint)
         soft_break(b, breakpoint);
     set_reg(b, R_R0B1 + 1, DATA);
     set_reg(b, R_PC, label(b, "trap"));
-    resume(b, RESUME_CONTINUE, NULL, NULL);
+    resume_board(b, RESUME_CONTINUE, NULL, NULL);
     poll_once(b, 100000);
 }
 
@@ -354,7 +355,7 @@ static void handler_of_trapa(struct board *b, const char *breakpoint)
 static void stray_word(struct board *b)
 {
     uint32_t halt = SH4_AGENT_HALT;
-    resume(b, RESUME_RANGE, "turns", "hit");
+    resume_board(b, RESUME_RANGE, "turns", "hit");
     for (int k = 0; k < 10; k++) {
         MUST(b, sh4_link_words(&sh4_of(b->t)->link, &halt, NULL, 1, &b->err));
         MUST(b, bad_wire.own->wait(b->probe, 20000, &b->err));
@@ -382,31 +383,31 @@ static void within_calls(void)
                  { "a word that nobody meant", stray_word },
                  { "a range into a reset", range_into_reset } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct board *b = start();
+        struct board *b = start_board();
         rows[i].run(b);
         board_close(b);
     }
-    struct board *b = start();
+    struct board *b = start_board();
     handler_of_trapa(b, NULL);
     board_close(b);
-    b = start();
+    b = start_board();
     handler_of_trapa(b, "e");
     board_close(b);
-    b = start(); /* between two steps: memory, SR.BL is cleared, a breakpoint, a reset */
+    b = start_board(); /* between two steps: memory, SR.BL is cleared, a breakpoint, a reset */
     host_steps_from(b, "turns");
     get32at(b, DATA);
     board_close(b);
-    b = start();
+    b = start_board();
     set_reg(b, 5, SR_PLAIN);
     host_steps_from(b, "free");
     MUST(b, poll_once(b, 100000));
-    assert_int_equal(now(b), SH4_RUN_RUNS);
+    assert_int_equal(run_state(b), SH4_RUN_RUNS);
     board_close(b);
-    b = start();
+    b = start_board();
     host_steps_from(b, "odd");
     assert_int_equal(wait_stop(b).reason, STOP_RESET);
     board_close(b);
-    b = start();
+    b = start_board();
     host_steps_from(b, "n");
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
     board_close(b);
@@ -434,9 +435,9 @@ static void states__each_change_of_the_table__is_made_by_the_driver(void **state
                 continue;
             bool attached_to = s == SH4_RUN_DETACHED && e == SH4_ON_STANDS;
             if (!within_a_call(s) && !attached_to) {
-                struct board *b = start();
+                struct board *b = start_board();
                 met[s][e] = false;
-                cause(b, s, e);
+                cause_event(b, s, e);
                 board_close(b);
             }
             if (!met[s][e])
@@ -456,7 +457,7 @@ struct pair {
     enum sh4_run_event event;
 };
 
-static bool take(void *ctx)
+static bool takes_event(void *ctx)
 {
     struct pair *p = ctx;
     met[p->state][p->event] = false;
@@ -467,12 +468,12 @@ static bool take(void *ctx)
 
 static bool is_refused(struct board *b, enum sh4_run_state s, enum sh4_run_event e)
 {
-    return state_table_refuses(take, &(struct pair){ b, s, e });
+    return state_table_refuses(takes_event, &(struct pair){ b, s, e });
 }
 
 static void states__every_other_event__is_refused_by_an_assertion(void **state)
 {
-    struct board *b = start();
+    struct board *b = start_board();
     unsigned refused = 0;
     (void)state;
     for (enum sh4_run_state s = SH4_RUN_REFUSED + 1; s < SH4_NRUN_STATES; s++)

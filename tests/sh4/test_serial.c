@@ -54,30 +54,30 @@ static struct line *connect_with(const struct serial_rig_options *o, const char 
     return l;
 }
 
-static struct line *connect(const struct serial_rig_options *o, bool log)
+static struct line *connect_rig(const struct serial_rig_options *o, bool log)
 {
     return connect_with(o, o->dcload ? ",loader=dcload,timeout=10000" : "", log);
 }
 
-static struct line *attached(struct line *l)
+static struct line *attach_running(struct line *l)
 {
     MUST(&l->b, l->b.t->ops->attach(l->b.t, &l->b.err));
     assert_int_equal(l->b.t->ops->state(l->b.t), TARGET_RUNNING);
     return l;
 }
 
-static struct line *start(const struct serial_rig_options *o)
+static struct line *start_attached(const struct serial_rig_options *o)
 {
-    return attached(connect(o, false));
+    return attach_running(connect_rig(o, false));
 }
 /* Its board runs by this machine's clock, which may have other things to do: where nothing is lost,
  * nothing is given up either. */
 static struct line *start_patient(const struct serial_rig_options *o)
 {
-    return attached(connect_with(o, ",timeout=60000", false));
+    return attach_running(connect_with(o, ",timeout=60000", false));
 }
 
-static void finish(struct line *l)
+static void finish_rig(struct line *l)
 {
     l->b.t->ops->close(l->b.t);
     probe_close(l->b.probe);
@@ -86,7 +86,7 @@ static void finish(struct line *l)
 }
 
 /* A stop within host time. */
-static struct target_stop stops(struct board *b)
+static struct target_stop wait_for_stop(struct board *b)
 {
     struct target_stop stop = { .reason = STOP_NONE };
     for (int i = 0; i < 100; i++) {
@@ -102,13 +102,13 @@ static struct target_stop stops(struct board *b)
 static void halt_it(struct board *b)
 {
     MUST(b, b->t->ops->halt(b->t, &b->err));
-    assert_int_equal(stops(b).reason, STOP_REQUEST);
+    assert_int_equal(wait_for_stop(b).reason, STOP_REQUEST);
 }
 
 static struct target_stop step_it(struct board *b)
 {
     MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
-    return stops(b);
+    return wait_for_stop(b);
 }
 
 #define ADDS                                                                                   \
@@ -116,15 +116,6 @@ static struct target_stop step_it(struct board *b)
     "#1,r1\n"
 static const char loop[] = "start: mov #0,r1\n again: add #1,r1\n nop\n bsr leaf\n nop\n bra "
                            "again\n nop\n leaf: rts\n add #2,r2\n";
-
-static void load(struct board *b, const char *text)
-{
-    asm_text(&b->prog, CODE, text);
-    MUST(b, b->t->ops->write_mem(b->t, CODE, 0, b->prog.code, b->prog.len, &b->err));
-    set_reg(b, R_SR, SR_PLAIN);
-    set_reg(b, 15, 0x8C100000);
-    set_reg(b, R_PC, CODE);
-}
 
 /* ---- it debugs ---- */
 
@@ -156,7 +147,7 @@ static void serial__both_orders_and_rates__halts_moves_memory_and_runs_on(void *
         }
         assert_int_equal(get_reg(b, 9), 0x12345678);
         assert_true(get_reg(b, 8) != r8); /* it counts on */
-        finish(l);
+        finish_rig(l);
     }
 }
 
@@ -167,7 +158,7 @@ static void serial__steps_and_breakpoints__stop_where_asked(void **state)
         struct line *l = start_patient(&(struct serial_rig_options){ .big = big });
         struct board *b = &l->b;
         halt_it(b);
-        load(b, loop);
+        load_text(b, loop);
         assert_int_equal(step_it(b).pc, label(b, "again"));
         assert_int_equal(step_it(b).pc, label(b, "again") + 2);
         for (int kind = 0; kind < 2; kind++) {
@@ -176,7 +167,7 @@ static void serial__steps_and_breakpoints__stop_where_asked(void **state)
             for (int i = 0; i < 3; i++) {
                 uint32_t r2 = get_reg(b, 2);
                 cont(b);
-                struct target_stop stop = stops(b);
+                struct target_stop stop = wait_for_stop(b);
                 assert_int_equal(stop.reason, kind ? STOP_HWBREAK : STOP_SWBREAK);
                 assert_int_equal(stop.pc, label(b, "leaf"));
                 assert_int_equal(get_reg(b, 2), i ? r2 + 2 : get_reg(b, 2));
@@ -190,7 +181,7 @@ static void serial__steps_and_breakpoints__stop_where_asked(void **state)
                                                     .range_hi = CODE + 0x100 },
                                   &b->err));
         halt_it(b); /* the range is never left: the kernel asks the line */
-        finish(l);
+        finish_rig(l);
     }
 }
 
@@ -200,12 +191,12 @@ static void serial__bl_set__steps_inside_the_agent(void **state)
     struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     halt_it(b);
-    load(b, loop);
+    load_text(b, loop);
     set_reg(b, R_SR, SR_PLAIN | 0x10000000);
     assert_int_equal(step_it(b).pc, CODE + 2);
     assert_int_equal(step_it(b).pc, CODE + 4);
     assert_int_equal(get_reg(b, 1), 1);
-    finish(l);
+    finish_rig(l);
 }
 
 static void serial__detach_and_attach_again__program_goes_on(void **state)
@@ -214,10 +205,10 @@ static void serial__detach_and_attach_again__program_goes_on(void **state)
     struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     halt_it(b);
-    load(b, loop);
+    load_text(b, loop);
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "leaf"), 2, &b->err));
     cont(b);
-    stops(b);
+    wait_for_stop(b);
     MUST(b, b->t->ops->detach(b->t, &b->err));
     MUST(b, b->t->ops->attach(b->t, &b->err));
     assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
@@ -226,7 +217,7 @@ static void serial__detach_and_attach_again__program_goes_on(void **state)
     /* Left halted: the next session hears that by itself. */
     MUST(b, b->t->ops->attach(b->t, &b->err));
     assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
-    finish(l);
+    finish_rig(l);
 }
 
 /* ---- what a line does to it ---- */
@@ -238,11 +229,11 @@ static void serial__noise__memory_arrives_whole(void **state)
     } rows[] = { { 400, 0 }, { 0, 400 }, { 700, 700 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct line *l = start(&(struct serial_rig_options){ .big = false });
+        struct line *l = start_attached(&(struct serial_rig_options){ .big = false });
         struct board *b = &l->b;
         uint8_t out[2048], in[2048];
         halt_it(b);
-        load(b, loop);
+        load_text(b, loop);
         for (size_t k = 0; k < sizeof out; k++)
             out[k] = (uint8_t)(k * 13 + (k >> 8));
         serial_rig_damage(l->rig, rows[i].flip, rows[i].drop);
@@ -252,10 +243,10 @@ static void serial__noise__memory_arrives_whole(void **state)
         MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "leaf"), 2, &b->err));
         for (int k = 0; k < 5; k++) { /* each turn once, whatever was damaged on the way */
             cont(b);
-            assert_int_equal(stops(b).pc, label(b, "leaf"));
+            assert_int_equal(wait_for_stop(b).pc, label(b, "leaf"));
             assert_int_equal(get_reg(b, 1), k + 1);
         }
-        finish(l);
+        finish_rig(l);
     }
 }
 
@@ -264,17 +255,17 @@ static void serial__noise__memory_arrives_whole(void **state)
 static void serial__op_go_late_and_repeated__each_step_is_one(void **state)
 {
     (void)state;
-    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct line *l = start_attached(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     halt_it(b);
-    load(b, "start: mov #0,r1\n" ADDS ADDS);
+    load_text(b, "start: mov #0,r1\n" ADDS ADDS);
     assert_int_equal(step_it(b).pc, CODE + 2);
     for (int k = 1; k <= 8; k++) {
         serial_rig_hold_go(l->rig, k == 4 ? 900 : 80);
         assert_int_equal(step_it(b).pc, CODE + 2 + 2 * k);
         assert_int_equal(get_reg(b, 1), k);
     }
-    finish(l);
+    finish_rig(l);
 }
 
 static void serial__stray_byte_in_a_step__it_goes_on(void **state)
@@ -282,11 +273,12 @@ static void serial__stray_byte_in_a_step__it_goes_on(void **state)
     static const uint8_t bytes[] = { 0x00, 0x40, SH4_AGENT_START };
     enum { TURNS = 20000, BYTES = 6 };
     (void)state;
-    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct line *l = start_attached(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     halt_it(b);
-    load(b, "mov.l turns,r2\n again: add #1,r1\n dt r2\n bf again\n out: bra out\n nop\n .align "
-            "2\n turns: .long 20000\n");
+    load_text(b,
+              "mov.l turns,r2\n again: add #1,r1\n dt r2\n bf again\n out: bra out\n nop\n .align "
+              "2\n turns: .long 20000\n");
     for (unsigned i = 0; i < ARRAY_LEN(bytes); i++) {
         set_reg(b, 1, 0);
         set_reg(b, R_PC, CODE);
@@ -303,18 +295,18 @@ static void serial__stray_byte_in_a_step__it_goes_on(void **state)
             assert_true(stopped >= 0);
         }
         if (!stopped)
-            stop = stops(b);
+            stop = wait_for_stop(b);
         assert_int_equal(stop.reason, STOP_STEP);
         assert_int_equal(stop.pc, label(b, "out"));
         assert_int_equal(get_reg(b, 1), TURNS);
     }
-    finish(l);
+    finish_rig(l);
 }
 
 static void serial__nobody_there__says_so_in_time(void **state)
 {
     (void)state;
-    struct line *l = start(&(struct serial_rig_options){ .no_agent = true });
+    struct line *l = start_attached(&(struct serial_rig_options){ .no_agent = true });
     struct target_stop stop;
     MUST(&l->b, l->b.t->ops->halt(l->b.t, &l->b.err));
     int ret = 0;
@@ -323,13 +315,13 @@ static void serial__nobody_there__says_so_in_time(void **state)
     assert_int_equal(ret, -ERR_TIMEOUT);
     assert_non_null(strstr(l->b.err.hint, "agent_init"));
     assert_int_equal(l->b.t->ops->reset(l->b.t, RESET_RUN, &l->b.err), -ERR_UNSUPPORTED);
-    finish(l);
+    finish_rig(l);
 }
 
 static void serial__board_reset__request_fails_then_attach_works(void **state)
 {
     (void)state;
-    struct line *l = start(&(struct serial_rig_options){ .big = false });
+    struct line *l = start_attached(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     uint8_t byte[4];
     halt_it(b);
@@ -340,14 +332,14 @@ static void serial__board_reset__request_fails_then_attach_works(void **state)
     if (b->t->ops->state(b->t) == TARGET_RUNNING)
         halt_it(b);
     MUST(b, b->t->ops->read_mem(b->t, DATA, 0, byte, 4, &b->err));
-    finish(l);
+    finish_rig(l);
 }
 
 static void serial__cable_pulled__is_gone_at_once(void **state)
 {
     (void)state;
     for (int running = 0; running < 2; running++) {
-        struct line *l = start(&(struct serial_rig_options){ .big = false });
+        struct line *l = start_attached(&(struct serial_rig_options){ .big = false });
         struct board *b = &l->b;
         struct target_stop stop;
         uint8_t byte[4];
@@ -362,14 +354,14 @@ static void serial__cable_pulled__is_gone_at_once(void **state)
         assert_true(b->t->ops->read_mem(b->t, DATA, 0, byte, 4, &b->err) < 0);
         assert_int_equal(ret, -ERR_USB);
         assert_int_equal(b->t->ops->state(b->t), TARGET_GONE);
-        finish(l);
+        finish_rig(l);
     }
 }
 
 static void serial__program_prints__text_is_reported_and_halts_come_through(void **state)
 {
     (void)state;
-    struct line *l = connect(&(struct serial_rig_options){ .print = "hello, line\n" }, true);
+    struct line *l = connect_rig(&(struct serial_rig_options){ .print = "hello, line\n" }, true);
     struct board *b = &l->b;
     struct target_stop stop;
     MUST(b, b->t->ops->attach(b->t, &b->err));
@@ -379,7 +371,7 @@ static void serial__program_prints__text_is_reported_and_halts_come_through(void
         assert_int_equal(b->t->ops->poll(b->t, 20000000, &stop, &b->err), 0);
     }
     assert_non_null(strstr(l->said, "the program says: hello, line\n"));
-    finish(l);
+    finish_rig(l);
 }
 
 /* ---- dcload ---- */
@@ -391,11 +383,11 @@ static void dcload__every_rate__loads_the_agent_and_starts_it(void **state)
                                                       { .dcload = true, .deaf = 5 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct line *l = connect(&rows[i], false);
+        struct line *l = connect_rig(&rows[i], false);
         struct board *b = &l->b;
         MUST(b, b->t->ops->attach(b->t, &b->err));
         assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
-        load(b, loop);
+        load_text(b, loop);
         assert_int_equal(step_it(b).pc, CODE + 2);
         MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err));
         halt_it(b);
@@ -404,7 +396,7 @@ static void dcload__every_rate__loads_the_agent_and_starts_it(void **state)
         MUST(b, b->t->ops->attach(b->t, &b->err)); /* the agent is there: nothing is loaded again */
         assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
         assert_in_range(get_reg(b, R_PC), CODE, CODE + b->prog.len);
-        finish(l);
+        finish_rig(l);
     }
 }
 

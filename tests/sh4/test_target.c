@@ -114,7 +114,7 @@ static const char endless[] =
     "l\n"
     " .align 5\n vbr: .space 256\n rte\n nop\n";
 
-static int monitor(struct board *b, char *text, char *out, size_t cap);
+static int run_monitor(struct board *b, char *text, char *out, size_t cap);
 
 static void halt__of_a_handler_without_end__is_refused_in_words_and_can_be_forced(void **state)
 {
@@ -133,7 +133,7 @@ static void halt__of_a_handler_without_end__is_refused_in_words_and_can_be_force
     assert_non_null(strstr(b->err.what, "runs with SR.BL=1"));
     assert_non_null(strstr(b->err.hint, "monitor halt force"));
     assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
-    MUST(b, monitor(b, (char[]){ "halt force" }, out, sizeof out));
+    MUST(b, run_monitor(b, (char[]){ "halt force" }, out, sizeof out));
     stop = wait_stop(b);
     assert_int_equal(stop.reason, STOP_REQUEST);
     assert_non_null(strstr(stop.text, "BL=1"));
@@ -1246,7 +1246,7 @@ static void catch__asked_for__stops_before_the_handler_then_delivers(void **stat
                               "vbr: .space 256\n general: stc spc,r3\n add #2,r3\n ldc r3,spc\n"
                               "ldc r3,r5_bank\n rte\n nop\n");
     char out[400];
-    MUST(b, monitor(b, (char[]){ "catch address-error" }, out, sizeof out));
+    MUST(b, run_monitor(b, (char[]){ "catch address-error" }, out, sizeof out));
     cont(b);
     struct target_stop s = wait_stop(b);
     assert_int_equal(s.reason, STOP_SIGNAL);
@@ -1317,7 +1317,7 @@ struct text {
     char *buf;
     size_t cap, len;
 };
-static void collect(void *ctx, const char *text, size_t len)
+static void collect_text(void *ctx, const char *text, size_t len)
 {
     struct text *x = ctx;
     size_t n = MIN(len, x->cap - 1 - x->len);
@@ -1326,12 +1326,12 @@ static void collect(void *ctx, const char *text, size_t len)
     x->buf[x->len] = 0;
 }
 
-static int monitor(struct board *b, char *text, char *out, size_t cap)
+static int run_monitor(struct board *b, char *text, char *out, size_t cap)
 {
     char *argv[8], *save;
     int argc = 0;
     struct text x = { out, cap, 0 };
-    struct text_sink sink = { collect, &x };
+    struct text_sink sink = { collect_text, &x };
     *out = 0;
     for (char *w = strtok_r(text, " ", &save); w; w = strtok_r(NULL, " ", &save))
         argv[argc++] = w;
@@ -1358,14 +1358,15 @@ static void monitor__commands__say_what_is_there(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char out[4000], text[80];
         strcpy(text, rows[i].command);
-        MUST(b, monitor(b, text, out, sizeof out));
+        MUST(b, run_monitor(b, text, out, sizeof out));
         if (!strstr(out, rows[i].expect))
             fail_msg("%s: no \"%s\" in: %s", rows[i].command, rows[i].expect, out);
     }
     char out[400];
-    assert_int_equal(monitor(b, (char[]){ "reg nonsense" }, out, sizeof out), -ERR_NOT_FOUND);
-    assert_int_equal(monitor(b, (char[]){ "perf arm nonsense" }, out, sizeof out), -ERR_NOT_FOUND);
-    assert_int_equal(monitor(b, (char[]){ "catch nonsense" }, out, sizeof out), -ERR_USAGE);
+    assert_int_equal(run_monitor(b, (char[]){ "reg nonsense" }, out, sizeof out), -ERR_NOT_FOUND);
+    assert_int_equal(run_monitor(b, (char[]){ "perf arm nonsense" }, out, sizeof out),
+                     -ERR_NOT_FOUND);
+    assert_int_equal(run_monitor(b, (char[]){ "catch nonsense" }, out, sizeof out), -ERR_USAGE);
     board_close(b);
 }
 
@@ -1380,12 +1381,12 @@ static void monitor__reg_with_a_value__is_what_the_program_has(void **state)
         struct board *b = board_start("sh7750", program);
         char out[400];
         set_reg(b, R_SR, SR_PLAIN | rb << 29);
-        MUST(b, monitor(b, (char[]){ "reg dbr 0x8c001234" }, out, sizeof out));
+        MUST(b, run_monitor(b, (char[]){ "reg dbr 0x8c001234" }, out, sizeof out));
         assert_string_equal(out, "dbr=8c001234\n");
-        MUST(b, monitor(b, (char[]){ "reg R3_BANK 305419896" }, out, sizeof out));
+        MUST(b, run_monitor(b, (char[]){ "reg R3_BANK 305419896" }, out, sizeof out));
         assert_string_equal(out, "R3_BANK=12345678\n");
-        MUST(b, monitor(b, (char[]){ "reg xf2 0x3f800000" }, out, sizeof out));
-        MUST(b, monitor(b, (char[]){ "reg IPRC 0x4321" }, out, sizeof out));
+        MUST(b, run_monitor(b, (char[]){ "reg xf2 0x3f800000" }, out, sizeof out));
+        MUST(b, run_monitor(b, (char[]){ "reg IPRC 0x4321" }, out, sizeof out));
         assert_int_equal(get_reg(b, (rb ? R_R0B0 : R_R0B1) + 3), 0x12345678);
         cont(b); /* not stepped: DBR is the agent's then (docs/sh4-agent.md, 7) */
         keeps_running(b);
@@ -1394,7 +1395,7 @@ static void monitor__reg_with_a_value__is_what_the_program_has(void **state)
         assert_int_equal(get_reg(b, 9), 0x12345678);
         assert_int_equal(get_reg(b, 10), 0x3F800000);
         assert_int_equal(get_reg(b, 11), 0x4321);
-        MUST(b, monitor(b, (char[]){ "reg r3_bank dbr" }, out, sizeof out));
+        MUST(b, run_monitor(b, (char[]){ "reg r3_bank dbr" }, out, sizeof out));
         assert_string_equal(out, "r3_bank=12345678\ndbr=8c001234\n");
         board_close(b);
     }
@@ -1418,7 +1419,7 @@ static void monitor__reg_with_a_value__refuses_what_cannot_be_written(void **sta
         print_message("  %s\n", rows[i].command);
         strcpy(text, rows[i].command);
         b->err.hint[0] = 0;
-        assert_int_equal(monitor(b, text, out, sizeof out), rows[i].ret);
+        assert_int_equal(run_monitor(b, text, out, sizeof out), rows[i].ret);
         assert_string_not_equal(b->err.hint, "");
     }
     board_close(b);
@@ -1432,7 +1433,7 @@ static void monitor__reg_with_a_value__of_a_running_program(void **state)
     char out[400];
     cont(b);
     keeps_running(b);
-    MUST(b, monitor(b, (char[]){ "reg gbr 0xabcd0000" }, out, sizeof out));
+    MUST(b, run_monitor(b, (char[]){ "reg gbr 0xabcd0000" }, out, sizeof out));
     keeps_running(b);
     halt(b);
     assert_int_equal(get_reg(b, R_GBR), 0xABCD0000);
@@ -1546,9 +1547,9 @@ static void watchdata__value_on_channel_b__stops_at_that_value_only(void **state
         board_start("sh7750", "start: mov #0,r1\n l: add #1,r1\n mov.l r1,@r2\n bra l\n nop");
     char out[400];
     set_reg(b, 2, DATA);
-    assert_int_equal(monitor(b, (char[]){ "watchdata 5" }, out, sizeof out), -ERR_STATE);
+    assert_int_equal(run_monitor(b, (char[]){ "watchdata 5" }, out, sizeof out), -ERR_STATE);
     MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 4, &b->err));
-    MUST(b, monitor(b, (char[]){ "watchdata 17" }, out, sizeof out));
+    MUST(b, run_monitor(b, (char[]){ "watchdata 17" }, out, sizeof out));
     cont(b);
     assert_int_equal(wait_stop(b).reason, STOP_WATCH);
     assert_int_equal(get32at(b, DATA), 17);

@@ -54,7 +54,7 @@ static bool is_seen(const struct kind_of_access *k, enum bp_kind kind)
     return kind == BP_WATCH_READ ? k->reads : k->writes;
 }
 
-static void insert(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
+static void insert_breakpoint(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
 {
     MUST(b, b->t->ops->insert_bp(b->t, kind, addr, len, &b->err));
 }
@@ -67,7 +67,7 @@ static void access__inside_and_beside__only_the_object_is_reported(void **state)
         char text[100];
         snprintf(text, sizeof text, "start: %s\n a: nop\n e: bra e\n nop", kinds[i].insn);
         struct board *b = board_start("sh7750", text);
-        insert(b, BP_SOFT, label(b, "e"), 2);
+        insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
         for (unsigned n = 0; n < 6; n++) {
             static const enum bp_kind kind[] = { BP_WATCH_WRITE, BP_WATCH_READ, BP_WATCH_ACCESS };
             bool inside = n & 1;
@@ -80,7 +80,7 @@ static void access__inside_and_beside__only_the_object_is_reported(void **state)
             set_reg(b, 3, DATA + 0x300); /* the other operand of mac */
             set_reg(b, R_GBR, base);
             set_reg(b, R_PC, label(b, "start"));
-            insert(b, kind[n / 2], OBJECT, BYTES);
+            insert_breakpoint(b, kind[n / 2], OBJECT, BYTES);
             cont(b);
             struct target_stop s = wait_stop(b);
             bool seen = inside && is_seen(&kinds[i], kind[n / 2]);
@@ -119,8 +119,8 @@ static void object__of_any_size_and_place__every_byte_of_it_and_no_other(void **
         MUST(b, b->t->ops->write_mem(b->t, rows[i].at - 0x100, 0, zeros, sizeof zeros, &b->err));
         set_reg(b, 1, 0x77);
         set_reg(b, 2, rows[i].at);
-        insert(b, BP_SOFT, label(b, "e"), 2);
-        insert(b, BP_WATCH_WRITE, rows[i].at, rows[i].len);
+        insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+        insert_breakpoint(b, BP_WATCH_WRITE, rows[i].at, rows[i].len);
         for (uint32_t k = 0; k <= rows[i].len; k++) {
             cont(b);
             struct target_stop s = wait_stop(b);
@@ -149,8 +149,8 @@ static void object__written_in_a_slot__is_seen_by_its_value(void **state)
     set_reg(b, 2, INSIDE);
     set_reg(b, 3, BESIDE); /* what stands before t would have written there */
     set_reg(b, 4, BESIDE + 4);
-    insert(b, BP_SOFT, label(b, "e"), 2);
-    insert(b, BP_WATCH_WRITE, OBJECT, BYTES);
+    insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+    insert_breakpoint(b, BP_WATCH_WRITE, OBJECT, BYTES);
     cont(b);
     struct target_stop s = wait_stop(b);
     assert_int_equal(s.reason, STOP_WATCH);
@@ -167,8 +167,8 @@ static void object__written_by_the_debugger__is_no_hit(void **state)
     struct board *b = board_start("sh7750", "start: bra t\n mov.l r1,@r2\n nop\n t: nop\n e: bra "
                                             "e\n nop");
     set_reg(b, 2, BESIDE);
-    insert(b, BP_SOFT, label(b, "e"), 2);
-    insert(b, BP_WATCH_WRITE, OBJECT, BYTES);
+    insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+    insert_breakpoint(b, BP_WATCH_WRITE, OBJECT, BYTES);
     set32at(b, INSIDE, 0x12345678);
     cont(b);
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
@@ -192,10 +192,10 @@ static void objects__more_than_channels__share_a_window(void **state)
     set_reg(b, 5, at[2]);
     set_reg(b, 6, at[1]);
     set_reg(b, 3, FAR);
-    insert(b, BP_SOFT, label(b, "e"), 2);
+    insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
     for (size_t i = 0; i < ARRAY_LEN(at); i++) {
         set32at(b, at[i], 0);
-        insert(b, BP_WATCH_WRITE, at[i], 4);
+        insert_breakpoint(b, BP_WATCH_WRITE, at[i], 4);
     }
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
         cont(b);
@@ -213,15 +213,15 @@ static void channels__both_with_breakpoints__a_watchpoint_is_refused(void **stat
 {
     (void)state;
     struct board *b = board_start("sh7750", "start: nop\n a: nop\n e: bra e\n nop");
-    insert(b, BP_HARD, label(b, "a"), 2);
-    insert(b, BP_WATCH_WRITE, DATA, 40);
+    insert_breakpoint(b, BP_HARD, label(b, "a"), 2);
+    insert_breakpoint(b, BP_WATCH_WRITE, DATA, 40);
     assert_int_equal(b->t->ops->insert_bp(b->t, BP_HARD, label(b, "e"), 2, &b->err), -ERR_RESOURCE);
     MUST(b, b->t->ops->remove_bp(b->t, BP_WATCH_WRITE, DATA, 40, &b->err));
-    insert(b, BP_HARD, label(b, "e"), 2);
+    insert_breakpoint(b, BP_HARD, label(b, "e"), 2);
     assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 4, &b->err), -ERR_RESOURCE);
     assert_non_null(strstr(b->err.what, "both channels"));
     /* the boot ROM never changes: no channel is needed */
-    insert(b, BP_WATCH_WRITE, 0, 4);
+    insert_breakpoint(b, BP_WATCH_WRITE, 0, 4);
     cont(b);
     assert_int_equal(wait_stop(b).reason, STOP_HWBREAK);
     board_close(b);
@@ -240,8 +240,8 @@ static void steps__with_both_channels_taken__see_both_objects(void **state)
             set_reg(b, R_SR, bl ? SR_PLAIN | 0x10000000 : SR_PLAIN);
             set_reg(b, 2, n & 1 ? DATA : BESIDE);
             set_reg(b, 3, n & 1 ? BESIDE : DATA);
-            insert(b, BP_WATCH_WRITE, DATA, 4);
-            insert(b, BP_WATCH_WRITE, BESIDE, 4);
+            insert_breakpoint(b, BP_WATCH_WRITE, DATA, 4);
+            insert_breakpoint(b, BP_WATCH_WRITE, BESIDE, 4);
             for (unsigned steps = 0; get_reg(b, R_PC) != label(b, "c") && steps < 20; steps++) {
                 struct target_stop s = n & 2 ? range(b, label(b, "start"), label(b, "c")) : step(b);
                 if (s.reason != STOP_WATCH)
@@ -284,8 +284,8 @@ static void load__over_its_address__only_the_object_is_reported(void **state)
                 set32at(b, OBJECT + k, rows[i].inside);
             set32at(b, BESIDE, rows[i].beside);
             set_reg(b, 2, at - (strstr(rows[i].text, "@(8") ? 8 : 0));
-            insert(b, BP_SOFT, asm_label(&p, "e"), 2);
-            insert(b, BP_WATCH_READ, OBJECT, BYTES);
+            insert_breakpoint(b, BP_SOFT, asm_label(&p, "e"), 2);
+            insert_breakpoint(b, BP_WATCH_READ, OBJECT, BYTES);
             cont(b);
             assert_int_equal(wait_stop(b).reason,
                              inside || rows[i].seen ? STOP_WATCH : STOP_SWBREAK);
@@ -295,7 +295,7 @@ static void load__over_its_address__only_the_object_is_reported(void **state)
 
 static void drop_text(void *ctx, const char *text, size_t len) { (void)ctx, (void)text, (void)len; }
 
-static void watchparts(struct board *b, const char *arg)
+static void set_watchparts(struct board *b, const char *arg)
 {
     char word[8];
     char *argv[] = { "watchparts", word };
@@ -317,9 +317,9 @@ static void part__of_a_long__is_seen_if_parts_are_wanted(void **state)
         struct board *b =
             board_start("sh7750", "start: mov.b r0,@(2,r2)\n a: nop\n e: bra e\n nop");
         set_reg(b, 2, DATA);
-        insert(b, BP_SOFT, label(b, "e"), 2);
-        insert(b, BP_WATCH_ACCESS, DATA, 4);
-        watchparts(b, on ? "on" : "off");
+        insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+        insert_breakpoint(b, BP_WATCH_ACCESS, DATA, 4);
+        set_watchparts(b, on ? "on" : "off");
         cont(b);
         assert_int_equal(wait_stop(b).reason, on ? STOP_WATCH : STOP_SWBREAK);
         board_close(b);

@@ -173,7 +173,7 @@ static struct board *board_auto(const char *spec, uint32_t hz)
     return b;
 }
 
-static struct target_wire wire(struct board *b)
+static struct target_wire wire_of(struct board *b)
 {
     struct target_wire w;
     b->t->ops->wire(b->t, &w);
@@ -198,7 +198,7 @@ static void clock__found_with_bypass_alone__is_proved_with_the_parts_register(vo
         print_message("  %s\n", rows[i].spec);
         struct board *b = board_auto(rows[i].spec, 20000000);
         MUST(b, b->t->ops->attach(b->t, &b->err));
-        struct target_wire w = wire(b);
+        struct target_wire w = wire_of(b);
         assert_in_range(w.hz, rows[i].least, rows[i].most);
         assert_int_equal(w.from_hz, w.hz == 20000000 ? 0 : 20000000);
         if (w.from_hz)
@@ -230,7 +230,7 @@ static void clock__wires_that_get_worse__is_lowered_only_if_it_was_found_by_tryi
             if (ret == 0)
                 assert_memory_equal(in, out, sizeof in);
         }
-        struct target_wire w = wire(b);
+        struct target_wire w = wire_of(b);
         assert_true(w.disturbed && w.damaged >= 3);
         if (ours) {
             assert_int_equal(ret, 0);
