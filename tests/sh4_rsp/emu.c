@@ -91,7 +91,7 @@ bool emu_sum_is_right(const char *packet, size_t n)
 
 /* ---- the CPU ---- */
 
-static uint32_t *word(struct emu *e, unsigned n)
+static uint32_t *register_word(struct emu *e, unsigned n)
 {
     struct sh4_cpu *c = &e->cpu;
     uint32_t *const special[] = { &c->pc,   &c->pr, &c->gbr,  &c->vbr, &c->mach,
@@ -110,13 +110,13 @@ static uint32_t *word(struct emu *e, unsigned n)
 
 uint32_t emu_reg(struct emu *e, unsigned n)
 {
-    uint32_t *w = word(e, n);
+    uint32_t *w = register_word(e, n);
     return n == EMU_SR ? sh4_get_sr(&e->cpu) : n == EMU_FPSCR ? e->cpu.fpscr : w ? *w : 0;
 }
 
 void emu_set_reg(struct emu *e, unsigned n, uint32_t v)
 {
-    uint32_t *w = word(e, n);
+    uint32_t *w = register_word(e, n);
     if (n == EMU_SR)
         sh4_set_sr(&e->cpu, v);
     else if (n == EMU_FPSCR)
@@ -209,7 +209,7 @@ static void hang_up(struct emu *e)
         atomic_store(&e->ended, true);
 }
 
-static void *thread(void *ctx)
+static void *serve_thread(void *ctx)
 {
     struct emu *e = ctx;
     while (!atomic_load(&e->ended)) {
@@ -279,7 +279,7 @@ void emu_start(struct emu *e, const struct emu_kind *kind, const char *program, 
     e->running = !kind->waits && !halted;
     listen_here(e);
     assert_int_equal(pipe2(e->quit, O_CLOEXEC), 0);
-    assert_int_equal(pthread_create(&e->thread, NULL, thread, e), 0);
+    assert_int_equal(pthread_create(&e->thread, NULL, serve_thread, e), 0);
     e->started = true;
 }
 

@@ -20,8 +20,8 @@ static bool has_slot(uint16_t insn)
 
 /* ---- DebugAgent ---- */
 
-static uint32_t reg(struct emu *e,
-                    unsigned n) /* the second eight of the banks are whichever is not in use */
+static uint32_t told_reg(struct emu *e,
+                         unsigned n) /* the second eight of the banks are whichever is not in use */
 {
     return n < EMU_BANK0   ? emu_reg(e, n)
            : n < EMU_BANK1 ? e->cpu.r[n - EMU_BANK0]
@@ -47,7 +47,7 @@ static void set_reg(struct emu *e, unsigned n, uint32_t v)
     memcpy(e->cpu.rb, rb, sizeof rb);
 }
 
-static void insert(struct emu *e, uint32_t at)
+static void insert_trap(struct emu *e, uint32_t at)
 {
     static const uint8_t trap[] = { TRAPA_8 & 0xFF, TRAPA_8 >> 8 };
     if (emu_find(e, at, 0))
@@ -68,20 +68,20 @@ static bool take_out(struct emu *e, uint32_t at)
 }
 
 /* A trap in the slot breaks on the branch. */
-static bool traps(struct emu *e)
+static bool traps_here(struct emu *e)
 {
     uint16_t insn = emu_insn(e, e->cpu.pc);
     return is_trapa(insn) || (has_slot(insn) && is_trapa(emu_insn(e, e->cpu.pc + 2)));
 }
 
-static void step(struct emu *e)
+static void step_over_trap(struct emu *e)
 {
     uint32_t at = e->cpu.pc;
     bool again = take_out(e, at);
-    if (!traps(e))
+    if (!traps_here(e))
         emu_step(e);
     if (again)
-        insert(e, at);
+        insert_trap(e, at);
 }
 
 /* ---- GdbServer ---- */
@@ -89,7 +89,7 @@ static void step(struct emu *e)
 static void all_regs(struct emu *e, char *out)
 {
     for (unsigned i = 0; i < EMU_REGS; i++) {
-        uint32_t v = reg(e, i);
+        uint32_t v = told_reg(e, i);
         emu_hex(out + 8 * i,
                 (const uint8_t[]){ (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
                                    (uint8_t)(v >> 24) },
@@ -133,7 +133,7 @@ static void write_mem(struct emu *e, const char *p, size_t n, char *out)
     strcpy(out, "OK");
 }
 
-static void matchpoint(struct emu *e, const char *p, char *out)
+static void handle_matchpoint(struct emu *e, const char *p, char *out)
 {
     unsigned type, addr, len;
     *out = 0;
@@ -144,12 +144,12 @@ static void matchpoint(struct emu *e, const char *p, char *out)
     if (type)
         return;
     if (*p == 'Z' && len == 2)
-        insert(e, addr);
+        insert_trap(e, addr);
     strcpy(out, len != 2 || (*p == 'z' && !take_out(e, addr)) ? "E01" : "OK");
 }
 
 /* False: there is no answer at all. */
-static bool query(const char *p, char *out)
+static bool answer_query(const char *p, char *out)
 {
     static const char *const rows[][2] = {
         { "qC", "QC0.01" },
@@ -173,7 +173,7 @@ static bool query(const char *p, char *out)
     return false;
 }
 
-static bool registers(struct emu *e, const char *p, size_t n, char *out)
+static bool handle_registers(struct emu *e, const char *p, size_t n, char *out)
 {
     unsigned at, k = 0;
     char value[9];
@@ -185,8 +185,9 @@ static bool registers(struct emu *e, const char *p, size_t n, char *out)
             set_reg(e, k++, emu_word(q));
     else if (*p == 'p' && sscanf(p, "p%x", &at) == 1)
         emu_hex(out,
-                (const uint8_t[]){ (uint8_t)reg(e, at), (uint8_t)(reg(e, at) >> 8),
-                                   (uint8_t)(reg(e, at) >> 16), (uint8_t)(reg(e, at) >> 24) },
+                (const uint8_t[]){ (uint8_t)told_reg(e, at), (uint8_t)(told_reg(e, at) >> 8),
+                                   (uint8_t)(told_reg(e, at) >> 16),
+                                   (uint8_t)(told_reg(e, at) >> 24) },
                 4);
     else if (*p == 'P' && sscanf(p, "P%x=%8s", &at, value) == 2)
         set_reg(e, at, emu_word(value));
@@ -196,7 +197,7 @@ static bool registers(struct emu *e, const char *p, size_t n, char *out)
 }
 
 /* out: the answer. False: none. */
-static bool command(struct emu *e, char *p, size_t n, char *out)
+static bool answer_command(struct emu *e, char *p, size_t n, char *out)
 {
     *out = 0;
     switch (*p) {
@@ -207,20 +208,20 @@ static bool command(struct emu *e, char *p, size_t n, char *out)
     case 'g':
     case 'G':
     case 'p':
-    case 'P': return registers(e, p, n, out);
+    case 'P': return handle_registers(e, p, n, out);
     case 'm': read_mem(e, p, out); return true;
     case 'M':
     case 'X': write_mem(e, p, n, out); return true;
     case 'z':
-    case 'Z': matchpoint(e, p, out); return true;
+    case 'Z': handle_matchpoint(e, p, out); return true;
     case 's':
     case 'S':
-        step(e);
+        step_over_trap(e);
         strcpy(out, "S05");
         return true;
     case 'i':
     case 'I': return true;
-    case 'q': return query(p, out);
+    case 'q': return answer_query(p, out);
     case 'Q': return !strncmp(p, "QPassSignals:", 13) || !strncmp(p, "QT", 2);
     case 'v': /* of vCont all but the list is left out: nobody here sends it */
         strcpy(out, !strncmp(p, "vCont?", 6) ? "vCont;c;s;r" : "");
@@ -241,7 +242,7 @@ static bool command(struct emu *e, char *p, size_t n, char *out)
 }
 
 /* The acknowledgement and the answer are one write. */
-static void packet(struct emu *e, char *p, size_t n)
+static void answer_packet(struct emu *e, char *p, size_t n)
 {
     char *out = e->out + 1;
     if (!emu_sum_is_right(p, n)) {
@@ -250,11 +251,11 @@ static void packet(struct emu *e, char *p, size_t n)
     }
     p[n - 3] = 0;
     emu_send(e, "+", 1);
-    if (command(e, p + 1, n - 4, out))
+    if (answer_command(e, p + 1, n - 4, out))
         emu_packet(e, out);
 }
 
-static size_t bytes(struct emu *e, char *in, size_t n, bool *close)
+static size_t take_bytes(struct emu *e, char *in, size_t n, bool *close)
 {
     size_t at = 0;
     (void)close;
@@ -271,7 +272,7 @@ static size_t bytes(struct emu *e, char *in, size_t n, bool *close)
             e->signal = SIGINT_;
             emu_packet(e, "S02");
         } else if (in[at] == '$') {
-            packet(e, in + at, used);
+            answer_packet(e, in + at, used);
         }
         at += used;
     }
@@ -280,7 +281,7 @@ static size_t bytes(struct emu *e, char *in, size_t n, bool *close)
 
 static bool stops_here(struct emu *e)
 {
-    if (!traps(e))
+    if (!traps_here(e))
         return false;
     e->running = false;
     e->signal = SIGTRAP_;
@@ -289,7 +290,7 @@ static bool stops_here(struct emu *e)
 }
 
 /* No stop is told. */
-static void connected(struct emu *e)
+static void on_connected(struct emu *e)
 {
     e->deaf = e->running = false;
     e->signal = SIGINT_;
@@ -297,6 +298,6 @@ static void connected(struct emu *e)
 
 const struct emu_kind emu_flycast = { .name = "Flycast",
                                       .words = EMU_REGS,
-                                      .connected = connected,
-                                      .bytes = bytes,
+                                      .connected = on_connected,
+                                      .bytes = take_bytes,
                                       .stops_here = stops_here };

@@ -11,9 +11,10 @@ enum { GPRS = 23, T_AND_SM = 0x303 };
 
 /* ---- sh4.c ---- */
 
-static bool known(unsigned n) { return n < EMU_REGS; }
+static bool knows_reg(unsigned n) { return n < EMU_REGS; }
 
-static uint32_t reg(struct emu *e, unsigned n) /* T and its like are kept elsewhere while it runs */
+static uint32_t told_reg(struct emu *e,
+                         unsigned n) /* T and its like are kept elsewhere while it runs */
 {
     return n == EMU_SR ? emu_reg(e, n) & ~(uint32_t)T_AND_SM : n >= EMU_BANK1 ? 0 : emu_reg(e, n);
 }
@@ -32,7 +33,7 @@ static void read_mem(struct emu *e, uint32_t at, uint8_t *b, size_t n)
 }
 
 /* sh4_execute_instruction(): a branch and its slot are two of them. */
-static void interpret(struct emu *e)
+static void interpret_insn(struct emu *e)
 {
     uint32_t pc = e->cpu.pc, to;
     bool call;
@@ -58,7 +59,7 @@ static void interpret(struct emu *e)
     }
 }
 
-static void halt(struct emu *e) /* sh4_stop() and gdb_server_on_stop() */
+static void halt_program(struct emu *e) /* sh4_stop() and gdb_server_on_stop() */
 {
     e->running = e->stop_asked = false;
     e->next_pc = e->cpu.pc + 2;
@@ -70,7 +71,7 @@ static void stop_asked(struct emu *e)
 {
     e->stop_asked = false;
     if (e->running)
-        halt(e);
+        halt_program(e);
 }
 
 static bool stops_here(struct emu *e)
@@ -79,13 +80,13 @@ static bool stops_here(struct emu *e)
     e->starting = false;
     if (first || !emu_find(e, e->cpu.pc, 0))
         return false;
-    halt(e);
+    halt_program(e);
     return true;
 }
 
 /* ---- gdbserver.c ---- */
 
-static void error(struct emu *e, int n)
+static void send_error(struct emu *e, int n)
 {
     char text[8];
     sprintf(text, "E%02X", n);
@@ -95,7 +96,7 @@ static void error(struct emu *e, int n)
 static void print_regs(struct emu *e, unsigned first, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        uint32_t v = reg(e, first + i);
+        uint32_t v = told_reg(e, first + i);
         emu_hex(e->out + 1 + 8 * i,
                 (const uint8_t[]){ (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
                                    (uint8_t)(v >> 24) },
@@ -104,7 +105,7 @@ static void print_regs(struct emu *e, unsigned first, unsigned n)
     emu_packet(e, e->out + 1);
 }
 
-static void registers(struct emu *e, char c, const char *p, size_t n)
+static void handle_registers(struct emu *e, char c, const char *p, size_t n)
 {
     unsigned at;
     int used = 0;
@@ -115,24 +116,24 @@ static void registers(struct emu *e, char c, const char *p, size_t n)
             set_reg(e, i, emu_word(p + 8 * i));
         emu_packet(e, "OK");
     } else if (c == 'p' && sscanf(p, "%x", &at) == 1) {
-        known(at) ? print_regs(e, at, 1) : error(e, 2);
+        knows_reg(at) ? print_regs(e, at, 1) : send_error(e, 2);
     } else if (c == 'P' && sscanf(p, "%x=%n", &at, &used) == 1 && n - (size_t)used == 8) {
-        if (known(at))
+        if (knows_reg(at))
             set_reg(e, at, emu_word(p + used));
-        known(at) ? emu_packet(e, "OK") : error(e, 2);
+        knows_reg(at) ? emu_packet(e, "OK") : send_error(e, 2);
     } else {
-        error(e, 1);
+        send_error(e, 1);
     }
 }
 
-static void memory(struct emu *e, char c, const char *p, size_t n)
+static void handle_memory(struct emu *e, char c, const char *p, size_t n)
 {
     static uint8_t data[1 << 15];
     unsigned addr, len;
     int used = 0;
     size_t got = 0;
     if (sscanf(p, c == 'm' ? "%x,%x" : "%x,%x:%n", &addr, &len, &used) != 2 || len > sizeof data) {
-        error(e, 1);
+        send_error(e, 1);
         return;
     }
     if (c == 'm') {
@@ -146,19 +147,19 @@ static void memory(struct emu *e, char c, const char *p, size_t n)
         q += c == 'M' || *q == '}' ? 2 : 1;
     }
     if (got != len) {
-        error(e, 1);
+        send_error(e, 1);
         return;
     }
     emu_write(e, addr, data, len);
     emu_packet(e, "OK");
 }
 
-static void breakpoint(struct emu *e, char c, const char *p)
+static void handle_breakpoint(struct emu *e, char c, const char *p)
 {
     unsigned type, addr, kind;
     struct emu_bp *b;
     if (sscanf(p, "%u,%x,%x", &type, &addr, &kind) != 3) {
-        error(e, 1);
+        send_error(e, 1);
     } else if (type > 1) {
         emu_packet(e, "");
     } else {
@@ -172,7 +173,7 @@ static void breakpoint(struct emu *e, char c, const char *p)
     }
 }
 
-static void query(struct emu *e, const char *p)
+static void answer_query(struct emu *e, const char *p)
 {
     static const char *const rows[][2] = {
         { "C", "QC1" }, { "fThreadInfo", "m1" }, { "sThreadInfo", "l" }, { "Symbol::", "OK" }
@@ -184,16 +185,16 @@ static void query(struct emu *e, const char *p)
     emu_packet(e, answer);
 }
 
-static void step(struct emu *e, const char *p)
+static void handle_step(struct emu *e, const char *p)
 {
     unsigned at;
     if (sscanf(p, "%x", &at) == 1)
         e->cpu.pc = at;
-    interpret(e);
+    interpret_insn(e);
     emu_packet(e, "S05");
 }
 
-static void command(struct emu *e, char c, const char *p, size_t n)
+static void answer_command(struct emu *e, char c, const char *p, size_t n)
 {
     switch (c) {
     case '!': emu_packet(e, "OK"); return;
@@ -205,21 +206,21 @@ static void command(struct emu *e, char c, const char *p, size_t n)
     case 'g':
     case 'G':
     case 'p':
-    case 'P': registers(e, c, p, n); return;
-    case 'H': n < 2 ? error(e, 1) : emu_packet(e, "OK"); return;
+    case 'P': handle_registers(e, c, p, n); return;
+    case 'H': n < 2 ? send_error(e, 1) : emu_packet(e, "OK"); return;
     case 'm':
     case 'M':
-    case 'X': memory(e, c, p, n); return;
-    case 'q': query(e, p); return;
-    case 's': step(e, p); return;
+    case 'X': handle_memory(e, c, p, n); return;
+    case 'q': answer_query(e, p); return;
+    case 's': handle_step(e, p); return;
     case 'T': emu_packet(e, "OK"); return;
     case 'z':
-    case 'Z': breakpoint(e, c, p); return;
+    case 'Z': handle_breakpoint(e, c, p); return;
     default: emu_packet(e, ""); return;
     }
 }
 
-static size_t bytes(struct emu *e, char *in, size_t n, bool *close)
+static size_t take_bytes(struct emu *e, char *in, size_t n, bool *close)
 {
     size_t at = 0;
     (void)close;
@@ -233,18 +234,18 @@ static size_t bytes(struct emu *e, char *in, size_t n, bool *close)
         else if (in[at] == '$') {
             emu_send(e, "+", 1);
             in[at + used - 3] = 0;
-            command(e, in[at + 1], in + at + 2, used - 5);
+            answer_command(e, in[at + 1], in + at + 2, used - 5);
         }
         at += used;
     }
     return at;
 }
 
-static void connected(struct emu *e) { (void)e; }
+static void on_connected(struct emu *e) { (void)e; }
 
 const struct emu_kind emu_lxdream = { .name = "lxdream",
                                       .words = GPRS,
-                                      .connected = connected,
-                                      .bytes = bytes,
+                                      .connected = on_connected,
+                                      .bytes = take_bytes,
                                       .stops_here = stops_here,
                                       .stop_asked = stop_asked };

@@ -30,7 +30,7 @@ static const struct emu_kind *kind_of(const char *name)
 
 /* Little-endian ELF files on a little-endian host. The model's thread stands: its program is halted
  * and nobody has connected. */
-static bool load(struct emu *e, const char *path)
+static bool load_elf(struct emu *e, const char *path)
 {
     static char file[MOST];
     FILE *f = fopen(path, "rb");
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     if (!e || !kind)
         return 2;
     emu_start(e, kind, NULL, true);
-    bool good = load(e, argv[2]);
+    bool good = load_elf(e, argv[2]);
     if (good) {
         atomic_store(&e->let_run, argc < 4 && !kind->waits);
         printf("%s\n", e->path);

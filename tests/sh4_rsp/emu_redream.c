@@ -12,12 +12,12 @@
 /* bits of SR that live elsewhere until the program asks for SR */
 enum { SAYS = 30, T_AND_SM = 0x303 };
 
-static uint32_t reg(struct emu *e, unsigned n)
+static uint32_t told_reg(struct emu *e, unsigned n)
 {
     return n == EMU_SR ? emu_reg(e, n) & ~(uint32_t)T_AND_SM : emu_reg(e, n);
 }
 
-static void stopped(struct emu *e, int signal)
+static void send_stop(struct emu *e, int signal)
 {
     char text[8];
     e->running = false;
@@ -33,14 +33,14 @@ static void word_out(uint32_t v, char *out)
         4);
 }
 
-static void registers(struct emu *e)
+static void send_registers(struct emu *e)
 {
     for (unsigned i = 0; i < EMU_REGS; i++)
-        word_out(reg(e, i), e->out + 1 + 8 * i);
+        word_out(told_reg(e, i), e->out + 1 + 8 * i);
     emu_packet(e, e->out + 1);
 }
 
-static void memory(struct emu *e, const char *args)
+static void send_memory(struct emu *e, const char *args)
 {
     char *end;
     uint32_t addr = (uint32_t)strtoul(args, &end, 16), len = (uint32_t)strtoul(end + 1, NULL, 16);
@@ -55,7 +55,7 @@ static void memory(struct emu *e, const char *args)
 }
 
 /* Every type is this one: an instruction that there is not, at whatever address. */
-static void breakpoint(struct emu *e, const char *p)
+static void handle_breakpoint(struct emu *e, const char *p)
 {
     static const uint8_t none[2] = { 0, 0 };
     uint32_t at = (uint32_t)strtoul(p + 3, NULL, 16);
@@ -76,7 +76,7 @@ static void breakpoint(struct emu *e, const char *p)
     emu_packet(e, "OK");
 }
 
-static void query(struct emu *e, const char *p)
+static void answer_query(struct emu *e, const char *p)
 {
     static const char *const rows[][2] = {
         { "qAttached", "1" }, { "qC", "QC0" }, { "qfThreadInfo", "m0" }, { "qsThreadInfo", "l" }
@@ -91,12 +91,12 @@ static void query(struct emu *e, const char *p)
 static void one_register(struct emu *e, const char *p)
 {
     char text[16];
-    word_out(reg(e, (unsigned)strtoul(p, NULL, 16)), text);
+    word_out(told_reg(e, (unsigned)strtoul(p, NULL, 16)), text);
     emu_packet(e, text);
 }
 
 /* False: it has hung up, without an answer. */
-static bool command(struct emu *e, const char *p)
+static bool answer_command(struct emu *e, const char *p)
 {
     switch (*p) {
     case 'D': e->running = true; return false;
@@ -106,25 +106,25 @@ static bool command(struct emu *e, const char *p)
         else
             e->running = true;
         return true;
-    case 'g': registers(e); return true;
+    case 'g': send_registers(e); return true;
     case 'H':
         emu_packet(e, !strcmp(p + 2, "-1") || !strtoul(p + 2, NULL, 16) ? "OK" : "E01");
         return true;
-    case 'm': memory(e, p + 1); return true;
+    case 'm': send_memory(e, p + 1); return true;
     case 'p': one_register(e, p + 1); return true;
-    case 'q': query(e, p); return true;
+    case 'q': answer_query(e, p); return true;
     case 's':
         emu_step(e);
-        stopped(e, 5);
+        send_stop(e, 5);
         return true;
     case 'z':
-    case 'Z': breakpoint(e, p); return true;
-    case '?': stopped(e, 0); return true;
+    case 'Z': handle_breakpoint(e, p); return true;
+    case '?': send_stop(e, 0); return true;
     default: emu_packet(e, ""); return true;
     }
 }
 
-static size_t bytes(struct emu *e, char *in, size_t n, bool *close)
+static size_t take_bytes(struct emu *e, char *in, size_t n, bool *close)
 {
     size_t at = 0;
     while (at < n && !*close && !atomic_load(&e->ended)) {
@@ -132,11 +132,11 @@ static size_t bytes(struct emu *e, char *in, size_t n, bool *close)
         if (!used)
             break;
         if (in[at] == 3)
-            stopped(e, 5);
+            send_stop(e, 5);
         else if (in[at] == '$') { /* obeyed even if the sum is wrong */
             emu_send(e, emu_sum_is_right(in + at, used) ? "+" : "-", 1);
             in[at + used - 3] = 0;
-            *close = !command(e, in + at + 1);
+            *close = !answer_command(e, in + at + 1);
         } else if (in[at] != '+' && in[at] != '-') { /* an assertion */
             atomic_fetch_add(&e->refused, 1);
             atomic_store(&e->ended, true);
@@ -156,15 +156,15 @@ static bool stops_here(struct emu *e)
     if (!emu_find(e, e->cpu.pc, 0))
         return true;
     for (int i = 0; i < SAYS; i++) /* its interpreter meets it until the slice is over */
-        stopped(e, 5);
+        send_stop(e, 5);
     return true;
 }
 
-static void connected(struct emu *e) { (void)e; }
+static void on_connected(struct emu *e) { (void)e; }
 
 const struct emu_kind emu_redream = { .name = "redream",
                                       .words = EMU_REGS,
                                       .reads_only = true,
-                                      .connected = connected,
-                                      .bytes = bytes,
+                                      .connected = on_connected,
+                                      .bytes = take_bytes,
                                       .stops_here = stops_here };

@@ -10,7 +10,7 @@ enum { M_MOST = 1024, BREAKS = 16 };
 
 static bool is_trapa(uint16_t insn) { return insn >> 8 == 0xC3; }
 
-static void answer(struct emu *e, const char *body)
+static void send_answer(struct emu *e, const char *body)
 {
     snprintf(e->unacked, sizeof e->unacked, "%s", body);
     emu_packet(e, body);
@@ -24,11 +24,11 @@ static void word_out(uint32_t v, char *out)
         4);
 }
 
-static void registers(struct emu *e)
+static void send_registers(struct emu *e)
 {
     for (unsigned i = 0; i < EMU_REGS; i++)
         word_out(emu_reg(e, i), e->out + 1 + 8 * i);
-    answer(e, e->out + 1);
+    send_answer(e, e->out + 1);
 }
 
 static void set_reg(struct emu *e, unsigned n,
@@ -43,16 +43,16 @@ static void write_reg(struct emu *e, const char *p)
 {
     const char *equals = strchr(p, '=');
     if (!equals || !equals[1]) {
-        answer(e, "E16");
+        send_answer(e, "E16");
         return;
     }
     unsigned n = equals == p + 1 ? (unsigned)emu_byte((const char[]){ '0', *p, 0 }) : emu_byte(p);
     if (n >= EMU_REGS) {
-        answer(e, "E16");
+        send_answer(e, "E16");
         return;
     }
     set_reg(e, n, emu_word(equals + 1));
-    answer(e, "OK");
+    send_answer(e, "OK");
 }
 
 static void write_regs(struct emu *e, const char *p)
@@ -64,22 +64,22 @@ static void write_regs(struct emu *e, const char *p)
     }
     for (unsigned i = 0; i < EMU_REGS; i++)
         set_reg(e, i, emu_word(p + 8 * i));
-    answer(e, "OK");
+    send_answer(e, "OK");
 }
 
-static void memory(struct emu *e, char c, const char *p)
+static void handle_memory(struct emu *e, char c, const char *p)
 {
     static uint8_t data[1 << 16];
     unsigned addr, len;
     int used = 0;
     if (sscanf(p, c == 'm' ? "%x,%x" : "%x,%x:%n", &addr, &len, &used) != 2 || len > sizeof data) {
-        answer(e, "E16");
+        send_answer(e, "E16");
         return;
     }
     if (c == 'm') {
         bool good = emu_read(e, addr, data, len);
         emu_hex(e->out + 1, data, good ? len : 0);
-        answer(e, good ? e->out + 1 : "E16");
+        send_answer(e, good ? e->out + 1 : "E16");
         return;
     }
     if (len >= M_MOST) { /* RAISE_ERROR() */
@@ -89,15 +89,15 @@ static void memory(struct emu *e, char c, const char *p)
     }
     for (unsigned i = 0; i < len; i++)
         data[i] = emu_byte(p + used + 2 * i);
-    answer(e, emu_write(e, addr, data, len) ? "OK" : "E16");
+    send_answer(e, emu_write(e, addr, data, len) ? "OK" : "E16");
 }
 
 /* Hardware breakpoints and watchpoints; no software ones. */
-static void breakpoint(struct emu *e, const char *p)
+static void handle_breakpoint(struct emu *e, const char *p)
 {
     unsigned type, addr, len;
     if (sscanf(p + 1, "%u,%x,%x", &type, &addr, &len) != 3 || type == 0 || type > 3) {
-        answer(e, "");
+        send_answer(e, "");
         return;
     }
     struct emu_bp *b = emu_find(e, addr, type);
@@ -109,12 +109,12 @@ static void breakpoint(struct emu *e, const char *p)
         e->bp[e->nbp++] = (struct emu_bp){ .addr = addr, .type = type };
     else if (good)
         emu_forget(e, b);
-    answer(e, good ? "OK" : *p == 'z' ? "E16" : "E69");
+    send_answer(e, good ? "OK" : *p == 'z' ? "E16" : "E69");
 }
 
 /* A branch and its slot are two steps; where it goes is kept, whatever is written to the PC
  * meanwhile. */
-static void step(struct emu *e)
+static void step_half(struct emu *e)
 {
     uint32_t pc = e->cpu.pc, to;
     uint16_t insn = emu_insn(e, pc);
@@ -137,38 +137,38 @@ static void step(struct emu *e)
 }
 
 /* Each feature is repeated with '-', those behind the first ';' only. */
-static void query(struct emu *e, const char *p)
+static void answer_query(struct emu *e, const char *p)
 {
-    answer(e, strncmp(p, "qSupported", 10) || !strchr(p, ';') ? "" : "hwbreak-;");
+    send_answer(e, strncmp(p, "qSupported", 10) || !strchr(p, ';') ? "" : "hwbreak-;");
 }
 
-static void command(struct emu *e, const char *p)
+static void answer_command(struct emu *e, const char *p)
 {
     switch (*p) {
-    case 'q': query(e, p); return;
-    case 'g': registers(e); return;
+    case 'q': answer_query(e, p); return;
+    case 'g': send_registers(e); return;
     case 'G': write_regs(e, p + 1); return;
     case 'm':
-    case 'M': memory(e, *p, p + 1); return;
-    case '?': answer(e, "S05 create:"); return;
+    case 'M': handle_memory(e, *p, p + 1); return;
+    case '?': send_answer(e, "S05 create:"); return;
     case 's':
-        step(e);
-        answer(e, "S05");
+        step_half(e);
+        send_answer(e, "S05");
         return;
     case 'c': e->running = e->starting = true; return;
     case 'P': write_reg(e, p + 1); return;
     case 'D':
         e->nbp = 0;
         e->running = true;
-        answer(e, "OK");
+        send_answer(e, "OK");
         return;
     case 'z':
-    case 'Z': breakpoint(e, p); return;
-    default: answer(e, ""); return;
+    case 'Z': handle_breakpoint(e, p); return;
+    default: send_answer(e, ""); return;
     }
 }
 
-static size_t bytes(struct emu *e, char *in, size_t n, bool *close)
+static size_t take_bytes(struct emu *e, char *in, size_t n, bool *close)
 {
     size_t at = 0;
     while (at < n && !atomic_load(&e->ended)) {
@@ -181,7 +181,7 @@ static size_t bytes(struct emu *e, char *in, size_t n, bool *close)
         if (in[at] == '$') { /* the sum is not looked at */
             emu_send(e, "+", 1);
             in[at + used - 3] = 0;
-            command(e, in + at + 1);
+            answer_command(e, in + at + 1);
         }
         at += used;
     }
@@ -198,22 +198,22 @@ static bool stops_here(struct emu *e)
     bool hit = !first && emu_find(e, e->cpu.pc, 1);
     if (hit || wanted) {
         e->break_wanted = e->running = false;
-        answer(e, "S05");
+        send_answer(e, "S05");
         return true;
     }
     if (!is_trapa(emu_insn(e, e->cpu.pc)))
         return false;
     e->running = false;
-    answer(e, "T05swbreak:");
+    send_answer(e, "T05swbreak:");
     return true;
 }
 
-static void connected(struct emu *e) { (void)e; }
+static void on_connected(struct emu *e) { (void)e; }
 
 const struct emu_kind emu_washingtondc = { .name = "WashingtonDC",
                                            .words = EMU_REGS,
                                            .waits = true,
                                            .ends_with_client = true,
-                                           .connected = connected,
-                                           .bytes = bytes,
+                                           .connected = on_connected,
+                                           .bytes = take_bytes,
                                            .stops_here = stops_here };

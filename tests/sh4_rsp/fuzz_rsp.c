@@ -14,7 +14,7 @@ struct seen {
     uint32_t what[EVENTS];
 };
 
-static void again(const struct rsp_parser *p)
+static void parse_framed_again(const struct rsp_parser *p)
 {
     static char frame[2 * RSP_BODY_MAX + 4];
     static struct rsp_parser q;
@@ -26,7 +26,7 @@ static void again(const struct rsp_parser *p)
         abort();
 }
 
-static void feed(const uint8_t *data, size_t size, size_t piece, struct seen *out)
+static void feed_pieces(const uint8_t *data, size_t size, size_t piece, struct seen *out)
 {
     static struct rsp_parser p;
     memset(&p, 0, sizeof p);
@@ -39,7 +39,7 @@ static void feed(const uint8_t *data, size_t size, size_t piece, struct seen *ou
         if (ev == RSP_PACKET && (p.body[p.len] || p.damaged))
             abort();
         if (ev == RSP_PACKET && piece == size)
-            again(&p);
+            parse_framed_again(&p);
         if (ev != RSP_MORE && out->n < EVENTS)
             out->what[out->n++] = (uint32_t)ev << 24 | (uint32_t)(p.len & 0xFFFFFF);
     }
@@ -51,9 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     whole.n = single.n = some.n = 0;
     if (!size)
         return 0;
-    feed(data, size, size, &whole);
-    feed(data, size, 1, &single);
-    feed(data, size, 1 + data[0] % 7, &some);
+    feed_pieces(data, size, size, &whole);
+    feed_pieces(data, size, 1, &single);
+    feed_pieces(data, size, 1 + data[0] % 7, &some);
     if (whole.n != single.n || whole.n != some.n ||
         memcmp(whole.what, single.what, whole.n * sizeof whole.what[0]) ||
         memcmp(whole.what, some.what, whole.n * sizeof whole.what[0]))

@@ -18,22 +18,22 @@ struct babble {
     uint64_t ns;
 };
 
-static struct babble *self(struct probe *p) { return CONTAINER_OF(p, struct babble, probe); }
+static struct babble *babble_of(struct probe *p) { return CONTAINER_OF(p, struct babble, probe); }
 
-static unsigned traits(struct probe *p)
+static unsigned stream_traits(struct probe *p)
 {
     (void)p;
     return STREAM_RSP | STREAM_LOSSLESS;
 }
 
-static void put(struct babble *b, const void *data, size_t n)
+static void put_bytes(struct babble *b, const void *data, size_t n)
 {
     n = MIN(n, sizeof b->answer - b->n);
     memcpy(b->answer + b->n, data, n);
     b->n += n;
 }
 
-static void answer(struct babble *b)
+static void answer_line(struct babble *b)
 {
     const uint8_t *line = b->at, *feed = memchr(line, '\n', (size_t)(b->end - line));
     size_t n = (size_t)((feed ? feed : b->end) - line);
@@ -43,19 +43,19 @@ static void answer(struct babble *b)
         return;
     b->at = feed ? feed + 1 : b->end;
     if (n && *line == '!') {
-        put(b, line + 1, n - 1);
+        put_bytes(b, line + 1, n - 1);
         return;
     }
     for (size_t i = 0; i < n; i++)
         sum += line[i];
-    put(b, "+$", 2);
-    put(b, line, n);
-    put(b, tail, (size_t)snprintf(tail, sizeof tail, "#%02x", sum & 0xFF));
+    put_bytes(b, "+$", 2);
+    put_bytes(b, line, n);
+    put_bytes(b, tail, (size_t)snprintf(tail, sizeof tail, "#%02x", sum & 0xFF));
 }
 
 static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
 {
-    struct babble *b = self(p);
+    struct babble *b = babble_of(p);
     (void)err;
     size_t n = MIN(cap, b->n);
     memcpy(buf, b->answer, n);
@@ -68,36 +68,36 @@ static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t
                        struct err *err)
 {
     (void)max_ns, (void)err;
-    self(p)->ns += 1000;
+    babble_of(p)->ns += 1000;
     if (memchr(buf, '#', len) || memchr(buf, 3, len))
-        answer(self(p));
+        answer_line(babble_of(p));
     return 0;
 }
 
-static int flush(struct probe *p, struct err *err)
+static int flush_stream(struct probe *p, struct err *err)
 {
     (void)err;
-    self(p)->n = 0;
+    babble_of(p)->n = 0;
     return 0;
 }
 
-static uint64_t now_ns(struct probe *p) { return self(p)->ns; }
+static uint64_t now_ns(struct probe *p) { return babble_of(p)->ns; }
 
-static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
+static void link_stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
 {
-    fuzz_stats(self(p)->ns, sent, received, transfers);
+    fuzz_stats(babble_of(p)->ns, sent, received, transfers);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct stream_ops stream = { .traits = traits,
+    static const struct stream_ops stream = { .traits = stream_traits,
                                               .read = read_bytes,
                                               .write = write_bytes,
-                                              .flush = flush,
+                                              .flush = flush_stream,
                                               .now_ns = now_ns,
-                                              .stats = stats };
+                                              .stats = link_stats };
     static const struct probe_driver driver = { .name = "stub", .stream = &stream };
     struct babble b = { .probe = { .driver = &driver, .name = "any" },
                         .at = data,

@@ -31,7 +31,7 @@ static void io_write(void *ctx, uint32_t addr, unsigned size, uint64_t value)
 
 /* ---- packets out ---- */
 
-static void out(struct stub *s, const void *bytes, size_t n)
+static void send_bytes(struct stub *s, const void *bytes, size_t n)
 {
     for (const char *p = bytes; n;) {
         ssize_t w = write(s->fd, p, n);
@@ -42,7 +42,7 @@ static void out(struct stub *s, const void *bytes, size_t n)
     }
 }
 
-static bool struck(struct stub *s, enum stub_fault f)
+static bool is_struck(struct stub *s, enum stub_fault f)
 {
     unsigned n = atomic_load(&s->packets);
     bool now = s->fault == f &&
@@ -54,7 +54,7 @@ static bool struck(struct stub *s, enum stub_fault f)
 }
 
 /* "0000" as "0*" and a count, as sh-stub.c's putpacket() does it. */
-static void shorten(const char *body, char *text)
+static void shorten_runs(const char *body, char *text)
 {
     while (*body) {
         unsigned n = 1;
@@ -70,54 +70,54 @@ static void shorten(const char *body, char *text)
     *text = 0;
 }
 
-static void packet(struct stub *s, const char *body)
+static void send_packet(struct stub *s, const char *body)
 {
     char text[8300], runs[8200];
     unsigned sum = 0;
     if (s->q.runs_of_99) {
-        shorten(body, runs);
+        shorten_runs(body, runs);
         body = runs;
     }
     for (const char *p = body; *p; p++)
         sum += (unsigned char)*p;
-    if (struck(s, STUB_BAD_SUM))
+    if (is_struck(s, STUB_BAD_SUM))
         sum++;
     int n = snprintf(text, sizeof text, "$%s#%02x", body, sum & 0xFF);
     s->awaits_ack = s->q.insists && !s->no_acks;
-    out(s, text, (size_t)n);
+    send_bytes(s, text, (size_t)n);
 }
 
-static void reply(struct stub *s, const char *body)
+static void send_reply(struct stub *s, const char *body)
 {
     static char big[20000];
     snprintf(s->last, sizeof s->last, "%s", body);
-    if (struck(s, STUB_DROP_REPLY) || s->stalled) {
+    if (is_struck(s, STUB_DROP_REPLY) || s->stalled) {
         s->awaits_ack = s->q.insists && !s->no_acks;
         return;
     }
-    if (struck(s, STUB_NOISE))
-        out(s, "hello\r\n\001\002$half", 14);
-    if (struck(s, STUB_GARBAGE))
+    if (is_struck(s, STUB_NOISE))
+        send_bytes(s, "hello\r\n\001\002$half", 14);
+    if (is_struck(s, STUB_GARBAGE))
         body = "?!nonsense";
-    if (struck(s, STUB_EMPTY))
+    if (is_struck(s, STUB_EMPTY))
         body = "";
-    if (struck(s, STUB_SHORT) && strlen(body) > 3)
+    if (is_struck(s, STUB_SHORT) && strlen(body) > 3)
         s->last[strlen(body) / 2 | 1] = 0, body = s->last;
-    if (struck(s, STUB_LONG)) {
+    if (is_struck(s, STUB_LONG)) {
         memset(big, 'a', sizeof big - 1);
-        out(s, "$", 1);
-        out(s, big, sizeof big - 1);
-        out(s, "#00", 3);
+        send_bytes(s, "$", 1);
+        send_bytes(s, big, sizeof big - 1);
+        send_bytes(s, "#00", 3);
         return;
     }
-    packet(s, body);
-    if (struck(s, STUB_TWICE))
-        packet(s, body);
+    send_packet(s, body);
+    if (is_struck(s, STUB_TWICE))
+        send_packet(s, body);
 }
 
 /* ---- the CPU ---- */
 
-static uint32_t *word(struct stub *s, unsigned n)
+static uint32_t *register_word(struct stub *s, unsigned n)
 {
     struct sh4_cpu *c = &s->cpu;
     uint32_t *const special[] = { &c->pc,   &c->pr, &c->gbr,  &c->vbr, &c->mach,
@@ -133,15 +133,15 @@ static uint32_t *word(struct stub *s, unsigned n)
                      : NULL;
 }
 
-static uint32_t get(struct stub *s, unsigned n)
+static uint32_t get_reg(struct stub *s, unsigned n)
 {
-    uint32_t *w = word(s, n);
+    uint32_t *w = register_word(s, n);
     return n == 22 ? sh4_get_sr(&s->cpu) : n == 24 ? s->cpu.fpscr : w ? *w : 0;
 }
 
-static void set(struct stub *s, unsigned n, uint32_t v)
+static void set_reg(struct stub *s, unsigned n, uint32_t v)
 {
-    uint32_t *w = word(s, n);
+    uint32_t *w = register_word(s, n);
     if (n == 22)
         sh4_set_sr(&s->cpu, v);
     else if (n == 24)
@@ -150,7 +150,7 @@ static void set(struct stub *s, unsigned n, uint32_t v)
         *w = v;
 }
 
-static uint16_t insn(struct stub *s, uint32_t at)
+static uint16_t insn_at(struct stub *s, uint32_t at)
 {
     uint8_t b[2] = { 0 };
     sh4_cpu_peek(&s->cpu, at, b, 2);
@@ -159,7 +159,7 @@ static uint16_t insn(struct stub *s, uint32_t at)
 
 static bool is_trap(struct stub *s, uint32_t at)
 {
-    return insn(s, at) == 0xC320 || insn(s, at) == 0xC3FF;
+    return insn_at(s, at) == 0xC320 || insn_at(s, at) == 0xC3FF;
 }
 
 static bool has_z(struct stub *s, uint32_t at)
@@ -178,7 +178,7 @@ static void stop_text(struct stub *s, int signal, char *text)
     }
     text += sprintf(text, "T%02x", signal);
     for (unsigned i = 0; i < 41 && s->q.tells_all; i++) {
-        uint32_t v = get(s, i);
+        uint32_t v = get_reg(s, i);
         text += sprintf(text, "%02x:%02x%02x%02x%02x;", i, v & 0xFF, v >> 8 & 0xFF, v >> 16 & 0xFF,
                         v >> 24);
     }
@@ -194,7 +194,7 @@ static void stop_reply(struct stub *s, int signal)
     }
     s->running = false;
     stop_text(s, signal, text);
-    reply(s, text);
+    send_reply(s, text);
 }
 
 /* TRAPA of a breakpoint: the stub takes it; the PC is behind it, and set back by stubs that know
@@ -231,10 +231,10 @@ static void run_slice(struct stub *s)
 }
 
 /* Where sh-stub.c believes the instruction goes (GDB sh-stub.c, doSStep). */
-static uint32_t believed(struct stub *s)
+static uint32_t believed_next(struct stub *s)
 {
     uint32_t pc = s->cpu.pc;
-    uint16_t op = insn(s, pc);
+    uint16_t op = insn_at(s, pc);
     int d8 = (op & 0xFF) << 1, d12 = (op & 0xFFF) << 1;
     d8 = d8 & 0x80 ? d8 | (int)0xFFFFFF00 : d8; /* the sign is looked for after the shift */
     d12 = d12 & 0x800 ? d12 | (int)0xFFFFF000 : d12;
@@ -247,7 +247,7 @@ static uint32_t believed(struct stub *s)
     return op == 0x000B ? s->cpu.pr : op == 0x002B ? s->cpu.r[15] : pc + 2;
 }
 
-static void step(struct stub *s)
+static void step_program(struct stub *s)
 {
     static const uint8_t trap[] = { 0xFF, 0xC3 };
     if (!s->q.wrong_step) {
@@ -255,7 +255,7 @@ static void step(struct stub *s)
         stop_reply(s, 5);
         return;
     }
-    uint32_t to = believed(s);
+    uint32_t to = believed_next(s);
     if (sh4_cpu_peek(&s->cpu, to, s->step_saved, 2)) {
         s->step_trap = to;
         sh4_cpu_poke(&s->cpu, to, trap, 2);
@@ -278,19 +278,19 @@ static uint8_t byte_of(const char *text)
     return (uint8_t)strtoul(two, NULL, 16);
 }
 
-static unsigned words(const struct stub *s) { return s->q.words ? s->q.words : 59; }
+static unsigned register_words(const struct stub *s) { return s->q.words ? s->q.words : 59; }
 
 static void cmd_g(struct stub *s)
 {
     char text[8 * 80] = "";
-    for (unsigned i = 0; i < words(s); i++) {
+    for (unsigned i = 0; i < register_words(s); i++) {
         uint32_t v = i >= 23 && s->q.words == 28  ? 0x11111111 * (i - 22)
                      : s->q.words == 67 && i > 40 ? 0
-                                                  : get(s, i);
+                                                  : get_reg(s, i);
         uint8_t b[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24) };
         hex_bytes(b, 4, text + 8 * i);
     }
-    reply(s, text);
+    send_reply(s, text);
 }
 
 static uint32_t word_of(const char *t)
@@ -301,14 +301,14 @@ static uint32_t word_of(const char *t)
 
 static void cmd_G(struct stub *s, const char *text)
 {
-    bool whole = strlen(text) == 8 * (size_t)words(s);
-    for (unsigned i = 0; whole && i < words(s); i++)
+    bool whole = strlen(text) == 8 * (size_t)register_words(s);
+    for (unsigned i = 0; whole && i < register_words(s); i++)
         if (!(i >= 23 && s->q.words == 28) && !(s->q.words == 67 && i > 40))
-            set(s, i, word_of(text + 8 * i));
-    reply(s, whole ? "OK" : "E01");
+            set_reg(s, i, word_of(text + 8 * i));
+    send_reply(s, whole ? "OK" : "E01");
 }
 
-static bool peek(struct stub *s, uint32_t addr, uint8_t *b, uint32_t n)
+static bool peek_memory(struct stub *s, uint32_t addr, uint8_t *b, uint32_t n)
 {
     uint32_t v;
     if (addr < 0xE0000000)
@@ -319,7 +319,7 @@ static bool peek(struct stub *s, uint32_t addr, uint8_t *b, uint32_t n)
     return true;
 }
 
-static bool poke(struct stub *s, uint32_t addr, const uint8_t *b, uint32_t n)
+static bool poke_memory(struct stub *s, uint32_t addr, const uint8_t *b, uint32_t n)
 {
     uint32_t v = 0;
     if (addr < 0xE0000000)
@@ -335,12 +335,12 @@ static void cmd_m(struct stub *s, char *args)
     uint8_t b[2048];
     char *end, text[4100];
     uint32_t addr = (uint32_t)strtoul(args, &end, 16), n = (uint32_t)strtoul(end + 1, NULL, 16);
-    if (n > sizeof b || !peek(s, addr, b, n)) {
-        reply(s, "E14");
+    if (n > sizeof b || !peek_memory(s, addr, b, n)) {
+        send_reply(s, "E14");
         return;
     }
     hex_bytes(b, n, text);
-    reply(s, text);
+    send_reply(s, text);
 }
 
 static void cmd_M(struct stub *s, char *args, size_t len, bool binary)
@@ -358,19 +358,19 @@ static void cmd_M(struct stub *s, char *args, size_t len, bool binary)
             p += *p == '}' ? 2 : 1;
         }
     }
-    reply(s, got == n && poke(s, addr, b, n) ? "OK" : "E14");
+    send_reply(s, got == n && poke_memory(s, addr, b, n) ? "OK" : "E14");
 }
 
 /* The TRAPA of a stub that shows it: put there, what was there to `save`; or taken out again for
  * what was there. */
-static bool shown(struct stub *s, uint32_t at, uint8_t *save, const uint8_t *saved)
+static bool show_trap(struct stub *s, uint32_t at, uint8_t *save, const uint8_t *saved)
 {
     static const uint8_t trap[] = { 0x3F, 0xC3 };
     if (!s->q.shows_z)
         return true;
     if (save)
         return sh4_cpu_peek(&s->cpu, at, save, 2) && sh4_cpu_poke(&s->cpu, at, trap, 2);
-    return insn(s, at) == 0xC33F && sh4_cpu_poke(&s->cpu, at, saved, 2);
+    return insn_at(s, at) == 0xC33F && sh4_cpu_poke(&s->cpu, at, saved, 2);
 }
 
 static void cmd_z(struct stub *s, const char *p)
@@ -379,24 +379,24 @@ static void cmd_z(struct stub *s, const char *p)
     if (s->q.ubc && p[1] == '2') {
         s->watch_at = p[0] == 'Z' ? at : 0;
         sh4_cpu_peek(&s->cpu, at, s->watch_was, 4);
-        reply(s, "OK");
+        send_reply(s, "OK");
         return;
     }
     if (s->q.no_z || p[1] > '1' || (s->q.ubc && p[1] == '0')) {
-        reply(s, "");
+        send_reply(s, "");
         return;
     }
     bool good = true;
     if (p[0] == 'Z' && !has_z(s, at)) {
-        good = shown(s, at, s->z_saved[s->nz], NULL);
+        good = show_trap(s, at, s->z_saved[s->nz], NULL);
         s->z[s->nz++] = at;
     }
     for (unsigned i = 0; p[0] == 'z' && i < s->nz; i++)
-        if (s->z[i] == at && (good = shown(s, at, NULL, s->z_saved[i]))) {
+        if (s->z[i] == at && (good = show_trap(s, at, NULL, s->z_saved[i]))) {
             s->z[i] = s->z[--s->nz];
             memmove(s->z_saved[i], s->z_saved[s->nz], 2);
         }
-    reply(s, good ? "OK" : "E.site changed");
+    send_reply(s, good ? "OK" : "E.site changed");
 }
 
 static void cmd_supported(struct stub *s)
@@ -404,28 +404,28 @@ static void cmd_supported(struct stub *s)
     char text[120];
     snprintf(text, sizeof text, "PacketSize=3fc%s%s", s->q.no_ack_mode ? ";QStartNoAckMode+" : "",
              s->q.vcont || s->q.vcont_silent ? ";vContSupported+" : "");
-    reply(s, text);
+    send_reply(s, text);
 }
 
-static void command(struct stub *s, char *p, size_t len)
+static void answer_command(struct stub *s, char *p, size_t len)
 {
     if (!strncmp(p, "qSupported", 10))
         cmd_supported(s);
     else if (!strcmp(p, "QStartNoAckMode")) {
-        reply(s, "OK");
+        send_reply(s, "OK");
         s->no_acks = true;
     } else if (!strcmp(p, "vCont?")) {
         if (!s->q.vcont_silent)
-            reply(s, s->q.vcont ? "vCont;c;C;s;S" : "");
+            send_reply(s, s->q.vcont ? "vCont;c;C;s;S" : "");
     } else if (!strcmp(p, "qqemu.sstepbits")) {
-        reply(s, s->q.qemu ? "ENABLE=1,NOIRQ=2,NOTIMER=4" : "");
+        send_reply(s, s->q.qemu ? "ENABLE=1,NOIRQ=2,NOTIMER=4" : "");
     } else if (!strncmp(p, "qRcmd,", 6)) {
-        reply(s, "O68690a");
-        reply(s, "OK");
+        send_reply(s, "O68690a");
+        send_reply(s, "OK");
     } else if (*p == '?') {
         char text[800];
         stop_text(s, 5, text);
-        reply(s, text);
+        send_reply(s, text);
     } else if (*p == 'g')
         cmd_g(s);
     else if (*p == 'G')
@@ -433,8 +433,8 @@ static void command(struct stub *s, char *p, size_t len)
     else if (*p == 'P' && !s->q.no_P) {
         char *end;
         unsigned n = (unsigned)strtoul(p + 1, &end, 16);
-        set(s, n, word_of(end + 1));
-        reply(s, "OK");
+        set_reg(s, n, word_of(end + 1));
+        send_reply(s, "OK");
     } else if (*p == 'm')
         cmd_m(s, p + 1);
     else if (*p == 'M' || (*p == 'X' && !s->q.no_X))
@@ -447,12 +447,12 @@ static void command(struct stub *s, char *p, size_t len)
         if (has_z(s, s->cpu.pc) && !s->q.shows_z)
             sh4_cpu_step(&s->cpu);
     } else if (*p == 's' && !s->q.no_step)
-        step(s);
+        step_program(s);
     else if (*p == 'D') {
-        reply(s, "OK");
+        send_reply(s, "OK");
         s->running = true;
     } else
-        reply(s, "");
+        send_reply(s, "");
 }
 
 static bool sum_is_right(const char *body, size_t n, const char *digits)
@@ -463,7 +463,7 @@ static bool sum_is_right(const char *body, size_t n, const char *digits)
     return byte_of(digits) == (sum & 0xFF);
 }
 
-static void interrupted(struct stub *s)
+static void take_interrupt(struct stub *s)
 {
     unsigned n = ++s->interrupts;
     if (n == s->q.lost_stop)
@@ -476,22 +476,22 @@ static void interrupted(struct stub *s)
 static bool got_packet(struct stub *s, char *p, size_t n)
 {
     atomic_fetch_add(&s->packets, 1);
-    if (struck(s, STUB_CLOSE))
+    if (is_struck(s, STUB_CLOSE))
         return false;
-    s->stalled = s->stalled || struck(s, STUB_STALL);
-    if (!sum_is_right(p, n, p + n + 1) || struck(s, STUB_NAK)) {
+    s->stalled = s->stalled || is_struck(s, STUB_STALL);
+    if (!sum_is_right(p, n, p + n + 1) || is_struck(s, STUB_NAK)) {
         if (!s->no_acks)
-            out(s, "-", 1);
+            send_bytes(s, "-", 1);
         return true;
     }
-    if (!s->no_acks && !struck(s, STUB_DROP_ACK) && !s->stalled)
-        out(s, "+", 1);
+    if (!s->no_acks && !is_struck(s, STUB_DROP_ACK) && !s->stalled)
+        send_bytes(s, "+", 1);
     p[n] = 0;
-    command(s, p, n);
+    answer_command(s, p, n);
     return true;
 }
 
-static bool consume(struct stub *s)
+static bool consume_input(struct stub *s)
 {
     size_t at = 0;
     while (at < s->in_len) {
@@ -499,7 +499,7 @@ static bool consume(struct stub *s)
         if (s->awaits_ack && !(s->running && s->q.deaf)) {
             s->awaits_ack = c != '+';
             if (s->awaits_ack && !s->stalled)
-                packet(s, s->last);
+                send_packet(s, s->last);
             at++;
             continue;
         }
@@ -516,11 +516,11 @@ static bool consume(struct stub *s)
             continue;
         }
         if (c == '-' && !s->no_acks)
-            packet(s, s->last);
+            send_packet(s, s->last);
         if (s->running && s->q.deaf) /* in its receiver until it looks */
             break;
         if (c == 3 && s->running && !s->stalled)
-            interrupted(s);
+            take_interrupt(s);
         at++;
     }
     memmove(s->in, s->in + at, s->in_len - at);
@@ -528,7 +528,7 @@ static bool consume(struct stub *s)
     return true;
 }
 
-static bool serve(struct stub *s)
+static bool serve_once(struct stub *s)
 {
     struct pollfd p[2] = { { .fd = s->fd, .events = POLLIN },
                            { .fd = s->quit[0], .events = POLLIN } };
@@ -540,7 +540,7 @@ static bool serve(struct stub *s)
         if (n <= 0)
             return s->pty; /* nobody has the line open: wait */
         s->in_len += (size_t)n;
-        if (!consume(s))
+        if (!consume_input(s))
             return false;
     }
     if (s->running)
@@ -548,7 +548,7 @@ static bool serve(struct stub *s)
     return true;
 }
 
-static void *thread(void *ctx)
+static void *serve_thread(void *ctx)
 {
     struct stub *s = ctx;
     for (bool quit = false; !quit;) {
@@ -563,7 +563,7 @@ static void *thread(void *ctx)
         s->running = s->q.runs;
         if (s->fd >= 0 && s->q.insists && !s->running)
             stop_reply(s, 5);
-        while (s->fd >= 0 && serve(s))
+        while (s->fd >= 0 && serve_once(s))
             ;
         if (s->fd >= 0)
             close(s->fd);
@@ -626,7 +626,7 @@ void stub_start(struct stub *s, const char *program, bool pty)
     else
         listen_here(s);
     assert_int_equal(pipe2(s->quit, O_CLOEXEC), 0);
-    assert_int_equal(pthread_create(&s->thread, NULL, thread, s), 0);
+    assert_int_equal(pthread_create(&s->thread, NULL, serve_thread, s), 0);
     s->started = true;
 }
 

@@ -29,7 +29,7 @@ struct slow {
 
 static struct slow *slow_of(struct probe *p) { return CONTAINER_OF(p, struct slow, probe); }
 
-static unsigned traits(struct probe *p)
+static unsigned stream_traits(struct probe *p)
 {
     (void)p;
     return STREAM_RSP | STREAM_LOSSLESS;
@@ -69,7 +69,7 @@ static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t
     return 0;
 }
 
-static int flush(struct probe *p, struct err *err)
+static int flush_stream(struct probe *p, struct err *err)
 {
     (void)p, (void)err;
     return 0;
@@ -78,10 +78,10 @@ static int flush(struct probe *p, struct err *err)
 static uint64_t now_ns(struct probe *p) { return slow_of(p)->now_ns; }
 static unsigned timeout_ms(struct probe *p) { return slow_of(p)->timeout_ms; }
 
-static const struct stream_ops stream = { .traits = traits,
+static const struct stream_ops stream = { .traits = stream_traits,
                                           .read = read_bytes,
                                           .write = write_bytes,
-                                          .flush = flush,
+                                          .flush = flush_stream,
                                           .now_ns = now_ns,
                                           .timeout_ms = timeout_ms };
 static const struct probe_driver driver = { .name = "rsp", .stream = &stream };

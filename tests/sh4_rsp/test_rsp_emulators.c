@@ -35,7 +35,7 @@ static void done_or_say(int ret, const struct err *err)
     assert_int_equal(ret, 0);
 }
 
-static struct rig attached(const struct emu_kind *kind, const char *program, bool halted)
+static struct rig open_attached(const struct emu_kind *kind, const char *program, bool halted)
 {
     struct rig r = { .e = calloc(1, sizeof *r.e) };
     struct err err = { .code = ERR_OK };
@@ -58,7 +58,7 @@ static void rig_close(struct rig *r)
     free(r->e);
 }
 
-static uint32_t reg(struct rig *r, unsigned n)
+static uint32_t reg_value(struct rig *r, unsigned n)
 {
     uint8_t b[4] = { 0 };
     struct err err = { .code = ERR_OK };
@@ -87,7 +87,7 @@ static struct target_stop wait_stop(struct rig *r)
     return stop;
 }
 
-static struct target_stop go(struct rig *r, enum resume_kind kind)
+static struct target_stop resume_to_stop(struct rig *r, enum resume_kind kind)
 {
     struct err err = { .code = ERR_OK };
     done_or_say(r->t->ops->resume(r->t, &(struct resume){ .kind = kind }, &err), &err);
@@ -96,8 +96,8 @@ static struct target_stop go(struct rig *r, enum resume_kind kind)
 
 static struct target_stop go_on(struct rig *r)
 {
-    go(r, RESUME_STEP);
-    return go(r, RESUME_CONTINUE);
+    resume_to_stop(r, RESUME_STEP);
+    return resume_to_stop(r, RESUME_CONTINUE);
 }
 
 #define LOOP "start: mov #0,r8\n loop: add #1,r8\n a: bra loop\n add #1,r9\n"
@@ -108,18 +108,18 @@ static void registers__each__read_and_written_or_refused_with_words(void **state
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        struct rig r = attached(kinds[i], LOOP, true);
+        struct rig r = open_attached(kinds[i], LOOP, true);
         struct err err = { .code = ERR_OK };
         print_message("  %s\n", kinds[i]->name);
-        assert_int_equal(reg(&r, EMU_PC), EMU_CODE);
-        assert_int_equal(reg(&r, 15), 0x8C800000);
-        assert_int_equal(reg(&r, EMU_SR), 0x400000F0);
+        assert_int_equal(reg_value(&r, EMU_PC), EMU_CODE);
+        assert_int_equal(reg_value(&r, 15), 0x8C800000);
+        assert_int_equal(reg_value(&r, EMU_SR), 0x400000F0);
         r.e->cpu.spc = 0x8C0100A4; /* it stands: the thread reads nothing */
         r.e->cpu.fr[3] = 0x40490FDB;
         assert_int_equal(r.t->ops->resume(r.t, &(struct resume){ .kind = RESUME_STEP }, NULL), 0);
         wait_stop(&r);
-        assert_int_equal(reg(&r, EMU_SPC), 0x8C0100A4);
-        assert_int_equal(reg(&r, EMU_FPSCR + 1 + 3), 0x40490FDB);
+        assert_int_equal(reg_value(&r, EMU_SPC), 0x8C0100A4);
+        assert_int_equal(reg_value(&r, EMU_FPSCR + 1 + 3), 0x40490FDB);
         if (kinds[i]->reads_only) {
             assert_int_equal(set_reg(&r, 3, 1, &err), -ERR_FAULT);
             assert_string_not_equal(err.hint, "");
@@ -131,10 +131,10 @@ static void registers__each__read_and_written_or_refused_with_words(void **state
         assert_int_equal(set_reg(&r, PR, 0x8C010002, NULL), 0);
         assert_int_equal(set_reg(&r, EMU_FPSCR + 1 + 5, 0x3F800000, NULL), 0);
         for (unsigned n = 0; n < 16; n++)
-            assert_int_equal(reg(&r, n), 0x12345600 + n);
-        assert_int_equal(reg(&r, PR), 0x8C010002);
-        assert_int_equal(reg(&r, EMU_FPSCR + 1 + 5), 0x3F800000);
-        assert_int_equal(reg(&r, EMU_PC), EMU_CODE + 2);
+            assert_int_equal(reg_value(&r, n), 0x12345600 + n);
+        assert_int_equal(reg_value(&r, PR), 0x8C010002);
+        assert_int_equal(reg_value(&r, EMU_FPSCR + 1 + 5), 0x3F800000);
+        assert_int_equal(reg_value(&r, EMU_PC), EMU_CODE + 2);
         rig_close(&r);
     }
 }
@@ -147,7 +147,7 @@ static void memory__each__any_length_and_alignment_or_refused_with_words(void **
     for (size_t i = 0; i < sizeof in; i++)
         in[i] = (uint8_t)(i * 7 + (i >> 5)); /* all of # $ } * and 0x03 */
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        struct rig r = attached(kinds[i], LOOP, true);
+        struct rig r = open_attached(kinds[i], LOOP, true);
         struct err err = { .code = ERR_OK };
         print_message("  %s\n", kinds[i]->name);
         if (kinds[i]->reads_only) {
@@ -172,7 +172,7 @@ static void memory__each__any_length_and_alignment_or_refused_with_words(void **
 
 static void step_along(const struct emu_kind *kind, const struct walk *w, bool on_breakpoint)
 {
-    struct rig r = attached(kind, w->program, true);
+    struct rig r = open_attached(kind, w->program, true);
     if (on_breakpoint) /* off one and onto others, slots too */
         for (size_t k = 0; k < 2 * ARRAY_LEN(w->path) && w->path[k / 2]; k++) {
             uint32_t at = emu_label(r.e, w->path[k / 2]) + 2 * (k & 1);
@@ -180,18 +180,18 @@ static void step_along(const struct emu_kind *kind, const struct walk *w, bool o
                 assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, at, 2, NULL), 0);
         }
     for (size_t k = 0; k < ARRAY_LEN(w->path) && w->path[k]; k++) {
-        struct target_stop stop = go(&r, RESUME_STEP);
-        if (stop.pc != emu_label(r.e, w->path[k]) || reg(&r, EMU_PC) != stop.pc ||
+        struct target_stop stop = resume_to_stop(&r, RESUME_STEP);
+        if (stop.pc != emu_label(r.e, w->path[k]) || reg_value(&r, EMU_PC) != stop.pc ||
             stop.reason != STOP_STEP)
             print_message("  %s: %s: step %zu to %08x, reason %d\n", kind->name, w->name, k,
                           (unsigned)stop.pc, stop.reason);
         assert_int_equal(stop.pc, emu_label(r.e, w->path[k]));
-        assert_int_equal(reg(&r, EMU_PC), stop.pc);
+        assert_int_equal(reg_value(&r, EMU_PC), stop.pc);
         assert_int_equal(stop.reason, STOP_STEP);
     }
     for (size_t k = 0; k < ARRAY_LEN(w->regs); k++)
         if (w->regs[k].reg && strcmp(w->name, "rts, PR changed in the slot"))
-            assert_int_equal(reg(&r, w->regs[k].reg), w->regs[k].value);
+            assert_int_equal(reg_value(&r, w->regs[k].reg), w->regs[k].value);
     rig_close(&r);
 }
 
@@ -208,14 +208,14 @@ static void breakpoint__each__hits_again_and_again_and_never_shows(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        struct rig r = attached(kinds[i], LOOP, true);
+        struct rig r = open_attached(kinds[i], LOOP, true);
         uint32_t a = emu_label(r.e, "a"), loop = emu_label(r.e, "loop"), base;
         uint8_t code[8], now[8];
         print_message("  %s\n", kinds[i]->name);
         assert_int_equal(r.t->ops->read_mem(r.t, EMU_CODE, 0, code, sizeof code, NULL), 0);
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, a, 2, NULL), 0);
-        assert_int_equal(go(&r, RESUME_CONTINUE).pc, a);
-        base = reg(&r, 8);
+        assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).pc, a);
+        base = reg_value(&r, 8);
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, loop, 2, NULL), 0);
         for (unsigned n = 1; n <= 5; n++) {
             struct target_stop stop = go_on(&r);
@@ -223,14 +223,14 @@ static void breakpoint__each__hits_again_and_again_and_never_shows(void **state)
             assert_int_equal(stop.pc, loop);
             stop = go_on(&r);
             assert_int_equal(stop.pc, a);
-            assert_int_equal(reg(&r, 8), base + n);
-            assert_int_equal(reg(&r, EMU_PC), a);
+            assert_int_equal(reg_value(&r, 8), base + n);
+            assert_int_equal(reg_value(&r, EMU_PC), a);
             assert_int_equal(r.t->ops->read_mem(r.t, EMU_CODE, 0, now, sizeof now, NULL), 0);
             assert_memory_equal(code, now, sizeof code);
         }
         assert_int_equal(r.t->ops->remove_bp(r.t, BP_SOFT, loop, 2, NULL), 0);
         assert_int_equal(go_on(&r).pc, a);
-        assert_int_equal(reg(&r, 8), base + 6);
+        assert_int_equal(reg_value(&r, 8), base + 6);
         rig_close(&r);
     }
 }
@@ -239,7 +239,7 @@ static void hbreak__each__hits_or_is_refused_and_never_shows(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        struct rig r = attached(kinds[i], LOOP, true);
+        struct rig r = open_attached(kinds[i], LOOP, true);
         struct err err = { .code = ERR_OK };
         uint32_t a = emu_label(r.e, "a");
         uint8_t code[8], now[8];
@@ -251,7 +251,7 @@ static void hbreak__each__hits_or_is_refused_and_never_shows(void **state)
             assert_string_not_equal(err.hint, "");
         } else {
             done_or_say(ret, &err);
-            struct target_stop stop = go(&r, RESUME_CONTINUE);
+            struct target_stop stop = resume_to_stop(&r, RESUME_CONTINUE);
             assert_int_equal(stop.pc, a);
             assert_int_equal(stop.reason, STOP_HWBREAK);
         }
@@ -266,22 +266,24 @@ static void attach__program_runs__stands_for_certain(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        struct rig r = attached(kinds[i], LOOP, false);
+        struct rig r = open_attached(kinds[i], LOOP, false);
         uint8_t before[4], after[4];
         print_message("  %s\n", kinds[i]->name);
         assert_int_equal(r.t->ops->why_halted(r.t).reason, STOP_REQUEST);
-        assert_int_equal(r.t->ops->why_halted(r.t).pc, reg(&r, EMU_PC));
-        uint32_t pc = reg(&r, EMU_PC);
+        assert_int_equal(r.t->ops->why_halted(r.t).pc, reg_value(&r, EMU_PC));
+        uint32_t pc = reg_value(&r, EMU_PC);
         for (int n = 0; n < 20; n++) { /* questions, so that it would have had time */
             assert_int_equal(r.t->ops->read_mem(r.t, DATA, 0, n ? after : before, 4, NULL), 0);
             assert_false(r.e->running);
         }
-        assert_int_equal(go(&r, RESUME_STEP).reason, STOP_STEP);
-        assert_true(reg(&r, EMU_PC) != pc || pc == emu_label(r.e, "start"));
+        assert_int_equal(resume_to_stop(&r, RESUME_STEP).reason, STOP_STEP);
+        assert_true(reg_value(&r, EMU_PC) != pc || pc == emu_label(r.e, "start"));
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, emu_label(r.e, "a"), 2, NULL), 0);
-        assert_int_equal(
-            go(&r, reg(&r, EMU_PC) == emu_label(r.e, "a") ? RESUME_STEP : RESUME_CONTINUE).signal,
-            5);
+        assert_int_equal(resume_to_stop(&r, reg_value(&r, EMU_PC) == emu_label(r.e, "a")
+                                                ? RESUME_STEP
+                                                : RESUME_CONTINUE)
+                             .signal,
+                         5);
         rig_close(&r);
     }
 }
@@ -290,7 +292,7 @@ static void running__each__halts_samples_and_is_read(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        struct rig r = attached(kinds[i], LOOP, false);
+        struct rig r = open_attached(kinds[i], LOOP, false);
         const struct target_ops *o = r.t->ops;
         struct err err = { .code = ERR_OK };
         uint64_t pc = 0;
@@ -322,12 +324,12 @@ static void detach__each__runs_on_and_is_attached_anew(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        struct rig r = attached(kinds[i], LOOP, true);
+        struct rig r = open_attached(kinds[i], LOOP, true);
         struct err err = { .code = ERR_OK };
         print_message("  %s\n", kinds[i]->name);
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, emu_label(r.e, "a"), 2, NULL), 0);
-        assert_int_equal(go(&r, RESUME_CONTINUE).reason, STOP_SWBREAK);
-        uint32_t then = reg(&r, 8);
+        assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).reason, STOP_SWBREAK);
+        uint32_t then = reg_value(&r, 8);
         done_or_say(r.t->ops->detach(r.t, &err), &err);
         assert_int_equal(r.t->ops->state(r.t), TARGET_DETACHED);
         if (kinds[i]->ends_with_client) {
@@ -337,12 +339,12 @@ static void detach__each__runs_on_and_is_attached_anew(void **state)
         assert_int_equal(probe_reopen(r.probe, &err), 0);
         for (int n = 0; n < 1000; n++) {
             done_or_say(r.t->ops->attach(r.t, &err), &err);
-            if (reg(&r, 8) > then + 2)
+            if (reg_value(&r, 8) > then + 2)
                 break;
             done_or_say(r.t->ops->detach(r.t, &err), &err);
             assert_int_equal(probe_reopen(r.probe, &err), 0);
         }
-        assert_true(reg(&r, 8) > then + 2);
+        assert_true(reg_value(&r, 8) > then + 2);
         rig_close(&r);
     }
 }
@@ -355,7 +357,7 @@ static void gone__each_that_outlives_it__attached_anew_with_its_breakpoints(void
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (kinds[i]->ends_with_client)
             continue;
-        struct rig r = attached(kinds[i], LOOP, true);
+        struct rig r = open_attached(kinds[i], LOOP, true);
         struct err err = { .code = ERR_OK };
         uint32_t a = emu_label(r.e, "a");
         uint8_t code[8], now[8];
@@ -364,20 +366,20 @@ static void gone__each_that_outlives_it__attached_anew_with_its_breakpoints(void
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, a, 2, NULL), 0);
         assert_int_equal(probe_reopen(r.probe, &err), 0);
         done_or_say(r.t->ops->attach(r.t, &err), &err);
-        assert_int_equal(go(&r, RESUME_CONTINUE).pc, a);
+        assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).pc, a);
         assert_int_equal(go_on(&r).pc, a);
         assert_int_equal(r.t->ops->remove_bp(r.t, BP_SOFT, a, 2, NULL), 0);
         assert_int_equal(r.t->ops->read_mem(r.t, EMU_CODE, 0, now, sizeof now, NULL), 0);
         assert_memory_equal(code, now, sizeof code);
         rig_close(&r);
         /* and of an emulator that was started anew meanwhile: it knows of no breakpoint */
-        r = attached(kinds[i], LOOP, true);
+        r = open_attached(kinds[i], LOOP, true);
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, a, 2, NULL), 0);
         r.e->nbp = 0; /* it stands and waits for a packet */
         memcpy(r.e->ram + (EMU_CODE & 0xFFFFFF), code, sizeof code);
         assert_int_equal(probe_reopen(r.probe, &err), 0);
         done_or_say(r.t->ops->attach(r.t, &err), &err);
-        assert_int_equal(go(&r, RESUME_CONTINUE).pc, a);
+        assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).pc, a);
         rig_close(&r);
     }
 }
@@ -387,7 +389,7 @@ static void counters__each__refused_with_words(void **state)
     static const uint16_t code[2] = { 0x23, 0x13 };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        struct rig r = attached(kinds[i], LOOP, true);
+        struct rig r = open_attached(kinds[i], LOOP, true);
         struct err err = { .code = ERR_OK };
         assert_true(r.t->ops->counters_arm(r.t, code, &err) < 0);
         print_message("  %s: %s; %s\n", kinds[i]->name, err.what, err.hint);
@@ -404,7 +406,7 @@ static void watch__each__refused_with_words_and_data_is_whole(void **state)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (kinds[i] == &emu_washingtondc) /* it has them, where it is built with them */
             continue;
-        struct rig r = attached(kinds[i], LOOP, true);
+        struct rig r = open_attached(kinds[i], LOOP, true);
         memcpy(r.e->ram + (DATA & 0xFFFFFF), data, 4);
         for (size_t k = 0; k < ARRAY_LEN(watches); k++) {
             struct err err = { .code = ERR_OK };
@@ -423,7 +425,7 @@ static void watch__each__refused_with_words_and_data_is_whole(void **state)
 static void stale_session__its_breakpoint__stops_once(void **state)
 {
     (void)state;
-    struct rig r = attached(&emu_flycast, LOOP, true);
+    struct rig r = open_attached(&emu_flycast, LOOP, true);
     struct err err = { .code = ERR_OK };
     uint32_t a = emu_label(r.e, "a"), loop = emu_label(r.e, "loop");
     assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, a, 2, NULL), 0);
@@ -431,11 +433,11 @@ static void stale_session__its_breakpoint__stops_once(void **state)
     assert_int_equal(probe_reopen(r.probe, &err), 0);
     assert_int_equal(sh4_rsp_open(r.probe, NULL, &r.t, NULL), 0);
     done_or_say(r.t->ops->attach(r.t, &err), &err);
-    struct target_stop stop = go(&r, RESUME_CONTINUE);
+    struct target_stop stop = resume_to_stop(&r, RESUME_CONTINUE);
     assert_int_equal(stop.pc, a);
     assert_int_equal(stop.reason, STOP_SIGNAL);
     assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, loop, 2, NULL), 0);
-    assert_int_equal(go(&r, RESUME_CONTINUE).pc, loop);
+    assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).pc, loop);
     assert_int_equal(r.t->ops->remove_bp(r.t, BP_SOFT, loop, 2, NULL), 0);
     assert_int_equal(r.t->ops->resume(r.t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL), 0);
     assert_int_equal(r.t->ops->halt(r.t, NULL), 0);
@@ -453,24 +455,24 @@ static void pc__written_before_a_step__step_goes_on_from_there(void **state)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (kinds[i]->reads_only)
             continue;
-        struct rig r = attached(kinds[i], program, true);
+        struct rig r = open_attached(kinds[i], program, true);
         uint32_t a = emu_label(r.e, "a"), t = emu_label(r.e, "t");
         print_message("  %s\n", kinds[i]->name);
         assert_int_equal(set_reg(&r, 8, 0, NULL), 0);
         assert_int_equal(set_reg(&r, EMU_PC, a, NULL), 0);
-        assert_int_equal(go(&r, RESUME_STEP).pc, a + 2);
-        assert_int_equal(go(&r, RESUME_STEP).pc, a + 4);
-        assert_int_equal(reg(&r, 8), 3);
-        assert_int_equal(go(&r, RESUME_STEP).pc, t); /* bra, its slot */
-        assert_int_equal(reg(&r, 8), 7);
+        assert_int_equal(resume_to_stop(&r, RESUME_STEP).pc, a + 2);
+        assert_int_equal(resume_to_stop(&r, RESUME_STEP).pc, a + 4);
+        assert_int_equal(reg_value(&r, 8), 3);
+        assert_int_equal(resume_to_stop(&r, RESUME_STEP).pc, t); /* bra, its slot */
+        assert_int_equal(reg_value(&r, 8), 7);
         assert_int_equal(set_reg(&r, EMU_PC, a + 4, NULL), 0);
-        assert_int_equal(go(&r, RESUME_STEP).pc, t); /* the branch itself is first */
-        assert_int_equal(reg(&r, 8), 11);
+        assert_int_equal(resume_to_stop(&r, RESUME_STEP).pc, t); /* the branch itself is first */
+        assert_int_equal(reg_value(&r, 8), 11);
         assert_int_equal(set_reg(&r, EMU_PC, emu_label(r.e, "far"), NULL), 0);
-        assert_int_equal(go(&r, RESUME_STEP).pc, emu_label(r.e, "far") + 2);
-        assert_int_equal(go(&r, RESUME_STEP).pc, emu_label(r.e, "far") + 4);
-        assert_int_equal(go(&r, RESUME_STEP).pc, a);
-        assert_int_equal(reg(&r, 8), 27);
+        assert_int_equal(resume_to_stop(&r, RESUME_STEP).pc, emu_label(r.e, "far") + 2);
+        assert_int_equal(resume_to_stop(&r, RESUME_STEP).pc, emu_label(r.e, "far") + 4);
+        assert_int_equal(resume_to_stop(&r, RESUME_STEP).pc, a);
+        assert_int_equal(reg_value(&r, 8), 27);
         rig_close(&r);
     }
 }
@@ -481,18 +483,18 @@ static void banks__in_an_exception_handler__are_in_their_places(void **state)
     static const unsigned shows[] = { 0, 2, 3 };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(shows); k++) {
-        struct rig r = attached(kinds[shows[k]], LOOP, true);
+        struct rig r = open_attached(kinds[shows[k]], LOOP, true);
         print_message("  %s\n", kinds[shows[k]]->name);
         sh4_set_sr(&r.e->cpu, 0x700000F0); /* it stands */
         for (unsigned n = 0; n < 8; n++) {
             r.e->cpu.r[n] = 0x1000 + n;
             r.e->cpu.rb[n] = 0x2000 + n;
         }
-        go(&r, RESUME_STEP);
+        resume_to_stop(&r, RESUME_STEP);
         for (unsigned n = 0; n < 8; n++) {
-            assert_int_equal(reg(&r, n), 0x1000 + n);
-            assert_int_equal(reg(&r, EMU_BANK1 + n), 0x1000 + n);
-            assert_int_equal(reg(&r, EMU_BANK0 + n), 0x2000 + n);
+            assert_int_equal(reg_value(&r, n), 0x1000 + n);
+            assert_int_equal(reg_value(&r, EMU_BANK1 + n), 0x1000 + n);
+            assert_int_equal(reg_value(&r, EMU_BANK0 + n), 0x2000 + n);
         }
         rig_close(&r);
     }

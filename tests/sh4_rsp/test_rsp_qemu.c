@@ -94,33 +94,36 @@ static void rig_close(struct rig *r)
     free(r);
 }
 
-static uint32_t reg(struct rig *r, unsigned n)
+static uint32_t reg_value(struct rig *r, unsigned n)
 {
     uint8_t b[4] = { 0 };
     assert_int_equal(r->t->ops->read_reg(r->t, n, b, NULL), 0);
     return get32(b, r->prog.big);
 }
 
-static void set(struct rig *r, unsigned n, uint32_t v)
+static void set_reg(struct rig *r, unsigned n, uint32_t v)
 {
     uint8_t b[4];
     put32(b, v, r->prog.big);
     assert_int_equal(r->t->ops->write_reg(r->t, n, b, NULL), 0);
 }
 
-static void load(struct rig *r, const char *program)
+static void load_program(struct rig *r, const char *program)
 {
     r->prog.nlabels = 0;
     asm_text(&r->prog, CODE, program);
     assert_int_equal(r->t->ops->write_mem(r->t, CODE, 0, r->prog.code, r->prog.len, NULL), 0);
-    set(r, RSP_SR, 0x400000F0);
-    set(r, RSP_PC, CODE);
-    set(r, RSP_R15, 0x8C100000);
+    set_reg(r, RSP_SR, 0x400000F0);
+    set_reg(r, RSP_PC, CODE);
+    set_reg(r, RSP_R15, 0x8C100000);
 }
 
-static uint32_t label(const struct rig *r, const char *name) { return asm_label(&r->prog, name); }
+static uint32_t label_address(const struct rig *r, const char *name)
+{
+    return asm_label(&r->prog, name);
+}
 
-static struct target_stop go(struct rig *r, enum resume_kind kind)
+static struct target_stop resume_to_stop(struct rig *r, enum resume_kind kind)
 {
     struct target_stop stop = { .reason = STOP_NONE };
     struct err err = { .code = ERR_OK };
@@ -136,32 +139,32 @@ static struct target_stop go(struct rig *r, enum resume_kind kind)
 /* Off the breakpoint and on, as GDB does. */
 static struct target_stop go_on(struct rig *r)
 {
-    go(r, RESUME_STEP);
-    return go(r, RESUME_CONTINUE);
+    resume_to_stop(r, RESUME_STEP);
+    return resume_to_stop(r, RESUME_CONTINUE);
 }
 
 static void registers__every_one__read_back_as_written(void **state)
 {
     (void)state;
     struct rig *r = rig_open();
-    set(r, RSP_SR, 0x400000F0);
+    set_reg(r, RSP_SR, 0x400000F0);
     for (unsigned n = 0; n < RSP_NREGS; n++) {
         uint32_t v = n == RSP_SR    ? 0x400000F1
                      : n == RSP_PC  ? 0x8C010002
                      : n == 24      ? 0x00040001
                      : n == RSP_SSR ? 0x700000F0
                                     : 0x10000000 + n * 4;
-        set(r, n, v);
-        if (reg(r, n) != v)
+        set_reg(r, n, v);
+        if (reg_value(r, n) != v)
             print_message("  register %u\n", n);
-        assert_int_equal(reg(r, n), v);
+        assert_int_equal(reg_value(r, n), v);
     }
-    set(r, RSP_SR, 0x600000F0); /* bank 1: r0-r7 are the other ones now */
-    assert_int_equal(reg(r, 3), 0x10000000 + (RSP_BANK1 + 3) * 4);
-    set(r, 3, 42);
-    assert_int_equal(reg(r, RSP_BANK1 + 3), 42);
-    set(r, RSP_BANK1 + 5, 43);
-    assert_int_equal(reg(r, 5), 43);
+    set_reg(r, RSP_SR, 0x600000F0); /* bank 1: r0-r7 are the other ones now */
+    assert_int_equal(reg_value(r, 3), 0x10000000 + (RSP_BANK1 + 3) * 4);
+    set_reg(r, 3, 42);
+    assert_int_equal(reg_value(r, RSP_BANK1 + 3), 42);
+    set_reg(r, RSP_BANK1 + 5, 43);
+    assert_int_equal(reg_value(r, 5), 43);
     rig_close(r);
 }
 
@@ -194,20 +197,20 @@ static void step__every_branch__both_ways_arrive(void **state)
             if (bps && strstr(w->program, ".space"))
                 continue;
             rsp_of(r->t)->q.trusts_step = !own;
-            load(r, w->program);
+            load_program(r, w->program);
             for (size_t i = 0; i < r->prog.len && bps; i += 2) /* on everything, slots too */
                 assert_int_equal(r->t->ops->insert_bp(r->t, BP_SOFT, CODE + i, 2, NULL), 0);
             for (size_t i = 0; i < ARRAY_LEN(w->path) && w->path[i]; i++) {
-                struct target_stop stop = go(r, RESUME_STEP);
-                if (stop.pc != label(r, w->path[i]))
+                struct target_stop stop = resume_to_stop(r, RESUME_STEP);
+                if (stop.pc != label_address(r, w->path[i]))
                     print_message("  %s, %s: step %zu to %08x\n", w->name, own ? "ours" : "QEMU's",
                                   i, (unsigned)stop.pc);
-                assert_int_equal(stop.pc, label(r, w->path[i]));
-                assert_int_equal(reg(r, RSP_PC), stop.pc);
+                assert_int_equal(stop.pc, label_address(r, w->path[i]));
+                assert_int_equal(reg_value(r, RSP_PC), stop.pc);
             }
             for (size_t i = 0; i < ARRAY_LEN(w->regs); i++)
                 if (w->regs[i].reg && w->regs[i].reg != 7)
-                    assert_int_equal(reg(r, w->regs[i].reg), w->regs[i].value);
+                    assert_int_equal(reg_value(r, w->regs[i].reg), w->regs[i].value);
             for (size_t i = 0; i < r->prog.len && bps; i += 2)
                 assert_int_equal(r->t->ops->remove_bp(r->t, BP_SOFT, CODE + i, 2, NULL), 0);
         }
@@ -219,21 +222,21 @@ static void breakpoint__by_z_and_by_trapa__counts_the_loop(void **state)
     uint8_t now[4];
     (void)state;
     struct rig *r = rig_open();
-    load(r, "start: mov #0,r8\n loop: add #1,r8\n a: bra loop\n add #1,r9\n");
-    assert_int_equal(r->t->ops->insert_bp(r->t, BP_SOFT, label(r, "a"), 2, NULL), 0);
+    load_program(r, "start: mov #0,r8\n loop: add #1,r8\n a: bra loop\n add #1,r9\n");
+    assert_int_equal(r->t->ops->insert_bp(r->t, BP_SOFT, label_address(r, "a"), 2, NULL), 0);
     assert_false(rsp_of(r->t)->bp[0].written);
     for (unsigned n = 1; n < 20; n++) {
-        struct target_stop stop = n > 1 ? go_on(r) : go(r, RESUME_CONTINUE);
+        struct target_stop stop = n > 1 ? go_on(r) : resume_to_stop(r, RESUME_CONTINUE);
         assert_int_equal(stop.reason, STOP_SWBREAK);
-        assert_int_equal(stop.pc, label(r, "a"));
-        assert_int_equal(reg(r, 8), n);
+        assert_int_equal(stop.pc, label_address(r, "a"));
+        assert_int_equal(reg_value(r, 8), n);
     }
-    assert_int_equal(r->t->ops->insert_bp(r->t, BP_HARD, label(r, "loop"), 2, NULL), 0);
+    assert_int_equal(r->t->ops->insert_bp(r->t, BP_HARD, label_address(r, "loop"), 2, NULL), 0);
     assert_int_equal(go_on(r).reason, STOP_HWBREAK);
-    assert_int_equal(r->t->ops->remove_bp(r->t, BP_HARD, label(r, "loop"), 2, NULL), 0);
-    assert_int_equal(r->t->ops->remove_bp(r->t, BP_SOFT, label(r, "a"), 2, NULL), 0);
-    assert_int_equal(r->t->ops->read_mem(r->t, label(r, "a"), 0, now, 4, NULL), 0);
-    assert_memory_equal(now, r->prog.code + (label(r, "a") - CODE), 4);
+    assert_int_equal(r->t->ops->remove_bp(r->t, BP_HARD, label_address(r, "loop"), 2, NULL), 0);
+    assert_int_equal(r->t->ops->remove_bp(r->t, BP_SOFT, label_address(r, "a"), 2, NULL), 0);
+    assert_int_equal(r->t->ops->read_mem(r->t, label_address(r, "a"), 0, now, 4, NULL), 0);
+    assert_memory_equal(now, r->prog.code + (label_address(r, "a") - CODE), 4);
     rig_close(r);
 }
 
@@ -244,23 +247,23 @@ static void big_endian__steps_and_breakpoints__as_little(void **state)
     uint8_t code[2];
     (void)state;
     struct rig *r = rig_open_as(true);
-    load(r, "start: mov #0,r8\n loop: add #1,r8\n a: bra loop\n add #1,r9\n");
-    assert_int_equal(go(r, RESUME_STEP).pc, label(r, "loop"));
-    assert_int_equal(r->t->ops->insert_bp(r->t, BP_SOFT, label(r, "a"), 2, NULL), 0);
-    assert_int_equal(go(r, RESUME_CONTINUE).pc, label(r, "a"));
-    assert_int_equal(go_on(r).pc, label(r, "a"));
-    assert_int_equal(reg(r, 8), 2);
+    load_program(r, "start: mov #0,r8\n loop: add #1,r8\n a: bra loop\n add #1,r9\n");
+    assert_int_equal(resume_to_stop(r, RESUME_STEP).pc, label_address(r, "loop"));
+    assert_int_equal(r->t->ops->insert_bp(r->t, BP_SOFT, label_address(r, "a"), 2, NULL), 0);
+    assert_int_equal(resume_to_stop(r, RESUME_CONTINUE).pc, label_address(r, "a"));
+    assert_int_equal(go_on(r).pc, label_address(r, "a"));
+    assert_int_equal(reg_value(r, 8), 2);
     rsp_of(r->t)->q.no_z[0] = true;
-    assert_int_equal(r->t->ops->insert_bp(r->t, BP_SOFT, label(r, "loop"), 2, NULL), 0);
+    assert_int_equal(r->t->ops->insert_bp(r->t, BP_SOFT, label_address(r, "loop"), 2, NULL), 0);
     assert_true(rsp_of(r->t)->bp[1].written);
-    assert_int_equal(rsp_peek(rsp_of(r->t), label(r, "loop"), code, 2, NULL), 0);
+    assert_int_equal(rsp_peek(rsp_of(r->t), label_address(r, "loop"), code, 2, NULL), 0);
     assert_int_equal(be16(code), RSP_TRAPA);
     rsp_of(r->t)->q.no_z[0] = false;
-    go(r, RESUME_STEP);
-    assert_int_equal(reg(r, RSP_PC), label(r, "loop"));
-    go(r, RESUME_STEP); /* lifted for the step */
-    assert_int_equal(reg(r, RSP_PC), label(r, "a"));
-    assert_int_equal(reg(r, 8), 3);
+    resume_to_stop(r, RESUME_STEP);
+    assert_int_equal(reg_value(r, RSP_PC), label_address(r, "loop"));
+    resume_to_stop(r, RESUME_STEP); /* lifted for the step */
+    assert_int_equal(reg_value(r, RSP_PC), label_address(r, "a"));
+    assert_int_equal(reg_value(r, 8), 3);
     rig_close(r);
 }
 
@@ -268,10 +271,11 @@ static void watchpoint__write__stops_with_its_address(void **state)
 {
     (void)state;
     struct rig *r = rig_open();
-    load(r, "start: mov.l at,r1\n mov #9,r2\n nop\n mov.l r2,@r1\n nop\n e: bra e\n nop\n .align "
-            "2\n at: .long 0x8C020000");
+    load_program(
+        r, "start: mov.l at,r1\n mov #9,r2\n nop\n mov.l r2,@r1\n nop\n e: bra e\n nop\n .align "
+           "2\n at: .long 0x8C020000");
     assert_int_equal(r->t->ops->insert_bp(r->t, BP_WATCH_WRITE, 0x8C020000, 4, NULL), 0);
-    struct target_stop stop = go(r, RESUME_CONTINUE);
+    struct target_stop stop = resume_to_stop(r, RESUME_CONTINUE);
     assert_int_equal(stop.reason, STOP_WATCH);
     assert_int_equal(stop.watch_addr, 0x8C020000);
     rig_close(r);
@@ -285,8 +289,9 @@ static void running__hot_loop__halted_sampled_read(void **state)
     struct err err = { .code = ERR_OK };
     (void)state;
     struct rig *r = rig_open();
-    load(r, "start: mov.l n,r1\n hot: dt r1\n bf hot\n end_hot: mov #10,r1\n cold: dt r1\n bf "
-            "cold\n end_cold: bra start\n nop\n .align 2\n n: .long 100000");
+    load_program(r,
+                 "start: mov.l n,r1\n hot: dt r1\n bf hot\n end_hot: mov #10,r1\n cold: dt r1\n bf "
+                 "cold\n end_cold: bra start\n nop\n .align 2\n n: .long 100000");
     assert_int_equal(r->t->ops->resume(r->t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL), 0);
     for (int i = 0; i < 200; i++) {
         nanosleep(&(struct timespec){ .tv_nsec = 200000 + 7919 * i }, NULL);
@@ -295,7 +300,7 @@ static void running__hot_loop__halted_sampled_read(void **state)
         assert_int_equal(r->t->ops->state(r->t), TARGET_RUNNING);
         assert_in_range(pc, CODE, CODE + r->prog.len);
         all++;
-        hot += pc >= label(r, "hot") && pc < label(r, "end_hot");
+        hot += pc >= label_address(r, "hot") && pc < label_address(r, "end_hot");
     }
     print_message("  %u of %u in the hot loop\n", hot, all);
     assert_true(hot > all * 9 / 10); /* 99.99 % of the time; where QEMU looks is not quite random */
@@ -317,10 +322,10 @@ static void reset_and_counters__qemu__reset_works_counters_are_refused(void **st
     struct err err = { .code = ERR_OK };
     (void)state;
     struct rig *r = rig_open();
-    load(r, "start: nop\n e: bra e\n nop");
-    go(r, RESUME_STEP);
+    load_program(r, "start: nop\n e: bra e\n nop");
+    resume_to_stop(r, RESUME_STEP);
     assert_int_equal(r->t->ops->reset(r->t, RESET_HALT, &err), 0);
-    assert_int_equal(reg(r, RSP_PC), 0xA0000000);
+    assert_int_equal(reg_value(r, RSP_PC), 0xA0000000);
     /* touching them would end QEMU */
     assert_int_equal(r->t->ops->counters_arm(r->t, code, &err), -ERR_UNSUPPORTED);
     assert_string_not_equal(err.hint, "");
@@ -334,7 +339,7 @@ static void gone__qemu_is_killed__reported_soon(void **state)
     struct err err = { .code = ERR_OK };
     (void)state;
     struct rig *r = rig_open();
-    load(r, "start: bra start\n nop");
+    load_program(r, "start: bra start\n nop");
     assert_int_equal(r->t->ops->resume(r->t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL), 0);
     kill(r->pid, SIGKILL);
     int ret = 0;

@@ -99,7 +99,7 @@ static void rig_close(struct rig *r)
     free(r->stub);
 }
 
-static struct rig attached(const struct stub_quirks *q, const char *program)
+static struct rig open_attached(const struct stub_quirks *q, const char *program)
 {
     struct rig r = rig_open(q, program, false);
     struct err err = { .code = ERR_OK };
@@ -111,7 +111,7 @@ static struct rig attached(const struct stub_quirks *q, const char *program)
     return r;
 }
 
-static uint32_t reg(struct rig *r, unsigned n)
+static uint32_t reg_value(struct rig *r, unsigned n)
 {
     uint8_t b[4] = { 0 };
     assert_int_equal(r->t->ops->read_reg(r->t, n, b, NULL), 0);
@@ -139,7 +139,7 @@ static struct target_stop wait_stop(struct rig *r)
     return stop;
 }
 
-static struct target_stop go(struct rig *r, enum resume_kind kind)
+static struct target_stop resume_to_stop(struct rig *r, enum resume_kind kind)
 {
     struct err err = { .code = ERR_OK };
     int ret = r->t->ops->resume(r->t, &(struct resume){ .kind = kind }, &err);
@@ -152,8 +152,8 @@ static struct target_stop go(struct rig *r, enum resume_kind kind)
 /* Off the breakpoint and on, as GDB does. */
 static struct target_stop go_on(struct rig *r)
 {
-    go(r, RESUME_STEP);
-    return go(r, RESUME_CONTINUE);
+    resume_to_stop(r, RESUME_STEP);
+    return resume_to_stop(r, RESUME_CONTINUE);
 }
 
 #define LOOP "start: mov #0,r8\n loop: add #1,r8\n a: bra loop\n add #1,r9\n"
@@ -166,18 +166,18 @@ static void registers__each_known_stub__read_written_and_absent(void **state)
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
         struct err err = { .code = ERR_OK };
         uint8_t b[4];
-        struct rig r = attached(&stubs[i].q, LOOP);
+        struct rig r = open_attached(&stubs[i].q, LOOP);
         print_message("  %s\n", stubs[i].name);
-        assert_int_equal(reg(&r, PC), STUB_CODE);
-        assert_int_equal(reg(&r, 15), 0x8C100000);
-        assert_int_equal(reg(&r, SR), 0x400000F0);
+        assert_int_equal(reg_value(&r, PC), STUB_CODE);
+        assert_int_equal(reg_value(&r, 15), 0x8C100000);
+        assert_int_equal(reg_value(&r, SR), 0x400000F0);
         for (unsigned n = 0; n < 16; n++)
             assert_int_equal(set_reg(&r, n, 0x12345600 + n, NULL), 0);
         assert_int_equal(set_reg(&r, PR, 0x8C010002, NULL), 0);
         for (unsigned n = 0; n < 16; n++)
-            assert_int_equal(reg(&r, n), 0x12345600 + n);
-        assert_int_equal(reg(&r, PR), 0x8C010002);
-        assert_int_equal(reg(&r, PC), STUB_CODE);
+            assert_int_equal(reg_value(&r, n), 0x12345600 + n);
+        assert_int_equal(reg_value(&r, PR), 0x8C010002);
+        assert_int_equal(reg_value(&r, PC), STUB_CODE);
         bool whole = stubs[i].q.words == 59;
         assert_int_equal(r.t->ops->read_reg(r.t, R_R0B0 + 3, b, &err), whole ? 0 : -ERR_NOT_FOUND);
         if (stubs[i].q.words == 59) /* one register, two numbers */
@@ -195,7 +195,7 @@ static void memory__each_known_stub__any_length_and_alignment(void **state)
     for (size_t i = 0; i < sizeof in; i++)
         in[i] = (uint8_t)(i * 7 + (i >> 5)); /* all of # $ } * and 0x03 */
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
-        struct rig r = attached(&stubs[i].q, LOOP);
+        struct rig r = open_attached(&stubs[i].q, LOOP);
         struct err err = { .code = ERR_OK };
         print_message("  %s\n", stubs[i].name);
         for (size_t k = 0; k < ARRAY_LEN(at); k++)
@@ -214,7 +214,7 @@ static void memory__each_known_stub__any_length_and_alignment(void **state)
 static void step_along(const char *stub, const struct stub_quirks *q, const struct walk *w,
                        bool on_breakpoint)
 {
-    struct rig r = attached(q, w->program);
+    struct rig r = open_attached(q, w->program);
     if (on_breakpoint) /* off one and onto others, slots too */
         for (size_t k = 0; k < 2 * ARRAY_LEN(w->path) && w->path[k / 2]; k++) {
             uint32_t at = stub_label(r.stub, w->path[k / 2]) + 2 * (k & 1);
@@ -222,18 +222,18 @@ static void step_along(const char *stub, const struct stub_quirks *q, const stru
                 assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, at, 2, NULL), 0);
         }
     for (size_t k = 0; k < ARRAY_LEN(w->path) && w->path[k]; k++) {
-        struct target_stop stop = go(&r, RESUME_STEP);
-        if (stop.pc != stub_label(r.stub, w->path[k]) || reg(&r, PC) != stop.pc ||
+        struct target_stop stop = resume_to_stop(&r, RESUME_STEP);
+        if (stop.pc != stub_label(r.stub, w->path[k]) || reg_value(&r, PC) != stop.pc ||
             stop.reason != STOP_STEP)
             print_message("  %s: %s: step %zu to %08x, reason %d\n", stub, w->name, k,
                           (unsigned)stop.pc, stop.reason);
         assert_int_equal(stop.pc, stub_label(r.stub, w->path[k]));
-        assert_int_equal(reg(&r, PC), stop.pc);
+        assert_int_equal(reg_value(&r, PC), stop.pc);
         assert_int_equal(stop.reason, STOP_STEP);
     }
     for (size_t k = 0; k < ARRAY_LEN(w->regs); k++)
         if (w->regs[k].reg && strcmp(w->name, "rts, PR changed in the slot"))
-            assert_int_equal(reg(&r, w->regs[k].reg), w->regs[k].value);
+            assert_int_equal(reg_value(&r, w->regs[k].reg), w->regs[k].value);
     rig_close(&r);
 }
 
@@ -250,18 +250,18 @@ static void rte__stub_without_spc__says_what_to_do(void **state)
 {
     struct err err = { .code = ERR_OK };
     (void)state;
-    struct rig r = attached(&stubs[4].q, "start: rte\n nop\n");
+    struct rig r = open_attached(&stubs[4].q, "start: rte\n nop\n");
     assert_int_equal(r.t->ops->resume(r.t, &(struct resume){ .kind = RESUME_STEP }, &err),
                      -ERR_UNSUPPORTED);
     assert_string_not_equal(err.hint, "");
     assert_int_equal(r.t->ops->state(r.t), TARGET_HALTED);
     rig_close(&r);
-    r = attached(&stubs[6].q, "start: rte\n mov #3,r5\n nop\n t: nop\n"); /* shows SPC */
+    r = open_attached(&stubs[6].q, "start: rte\n mov #3,r5\n nop\n t: nop\n"); /* shows SPC */
     r.stub->cpu.spc = stub_label(r.stub, "t");
     r.stub->cpu.ssr = 0x400000F0;
     assert_int_equal(set_reg(&r, 42, stub_label(r.stub, "t"), NULL), 0);
-    assert_int_equal(go(&r, RESUME_STEP).pc, stub_label(r.stub, "t"));
-    assert_int_equal(reg(&r, 5), 3);
+    assert_int_equal(resume_to_stop(&r, RESUME_STEP).pc, stub_label(r.stub, "t"));
+    assert_int_equal(reg_value(&r, 5), 3);
     rig_close(&r);
 }
 
@@ -270,13 +270,13 @@ static void range__loop__steps_until_outside(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
         struct rig r =
-            attached(&stubs[i].q, "start: mov #3,r8\n l: dt r8\n bf l\n e: nop\n f: nop");
+            open_attached(&stubs[i].q, "start: mov #3,r8\n l: dt r8\n bf l\n e: nop\n f: nop");
         struct resume how = { .kind = RESUME_RANGE,
                               .range_lo = stub_label(r.stub, "start"),
                               .range_hi = stub_label(r.stub, "e") };
         assert_int_equal(r.t->ops->resume(r.t, &how, NULL), 0);
         assert_int_equal(wait_stop(&r).pc, stub_label(r.stub, "e"));
-        assert_int_equal(reg(&r, 8), 0);
+        assert_int_equal(reg_value(&r, 8), 0);
         rig_close(&r);
     }
 }
@@ -285,14 +285,14 @@ static void breakpoint__each_known_stub__hits_again_and_again_and_never_shows(vo
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
-        struct rig r = attached(&stubs[i].q, LOOP);
+        struct rig r = open_attached(&stubs[i].q, LOOP);
         uint32_t a = stub_label(r.stub, "a"), loop = stub_label(r.stub, "loop");
         uint8_t code[8], now[8];
         print_message("  %s\n", stubs[i].name);
         assert_int_equal(r.t->ops->read_mem(r.t, STUB_CODE, 0, code, sizeof code, NULL), 0);
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, a, 2, NULL), 0);
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, a, 2, NULL), 0);
-        assert_int_equal(go(&r, RESUME_CONTINUE).pc, a);
+        assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).pc, a);
         assert_int_equal(set_reg(&r, 8, 0, NULL), 0);
         /* next to it: whose PC is it? */
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, loop, 2, NULL), 0);
@@ -302,16 +302,17 @@ static void breakpoint__each_known_stub__hits_again_and_again_and_never_shows(vo
             assert_int_equal(stop.pc, loop);
             stop = go_on(&r);
             assert_int_equal(stop.pc, a);
-            assert_int_equal(reg(&r, 8), n);
-            assert_int_equal(reg(&r, PC), a);
+            assert_int_equal(reg_value(&r, 8), n);
+            assert_int_equal(reg_value(&r, PC), a);
             assert_int_equal(r.t->ops->read_mem(r.t, STUB_CODE, 0, now, sizeof now, NULL), 0);
             assert_memory_equal(code, now, sizeof code);
         }
         assert_int_equal(r.t->ops->remove_bp(r.t, BP_SOFT, loop, 2, NULL), 0);
-        assert_int_equal(go(&r, RESUME_CONTINUE).reason, STOP_SWBREAK); /* where it stands */
-        assert_int_equal(reg(&r, 8), 5);
+        assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).reason,
+                         STOP_SWBREAK); /* where it stands */
+        assert_int_equal(reg_value(&r, 8), 5);
         assert_int_equal(go_on(&r).pc, a);
-        assert_int_equal(reg(&r, 8), 6);
+        assert_int_equal(reg_value(&r, 8), 6);
         assert_int_equal(r.t->ops->detach(r.t, NULL), 0);
         rig_close(&r);
     }
@@ -323,13 +324,13 @@ static void breakpoint__code_rewritten_under_it__new_code_runs(void **state)
     uint8_t now[2];
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
-        struct rig r = attached(&stubs[i].q, LOOP);
+        struct rig r = open_attached(&stubs[i].q, LOOP);
         uint32_t loop = stub_label(r.stub, "loop");
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, loop, 2, NULL), 0);
         assert_int_equal(r.t->ops->write_mem(r.t, loop, 0, two, 2, NULL), 0);
-        assert_int_equal(go(&r, RESUME_CONTINUE).pc, loop);
+        assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).pc, loop);
         assert_int_equal(go_on(&r).pc, loop);
-        assert_int_equal(reg(&r, 8), 2);
+        assert_int_equal(reg_value(&r, 8), 2);
         assert_int_equal(r.t->ops->remove_bp(r.t, BP_SOFT, loop, 2, NULL), 0);
         assert_int_equal(r.t->ops->read_mem(r.t, loop, 0, now, 2, NULL), 0);
         assert_memory_equal(now, two, 2);
@@ -345,19 +346,19 @@ static void trapa__compiled_in__stops_once_and_is_passed(void **state)
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
         if (stubs[i].q.qemu) /* there it is an exception like any other */
             continue;
-        struct rig r = attached(
+        struct rig r = open_attached(
             &stubs[i].q, "start: mov #0,r8\n t: trapa #32\n a: add #1,r8\n b: bra a\n nop\n");
         uint32_t t = stub_label(r.stub, "t"), b = stub_label(r.stub, "b");
         print_message("  %s\n", stubs[i].name);
-        struct target_stop stop = go(&r, RESUME_CONTINUE);
+        struct target_stop stop = resume_to_stop(&r, RESUME_CONTINUE);
         assert_int_equal(stop.reason, STOP_SIGNAL);
         assert_int_equal(stop.pc, stubs[i].q.behind ? t + 2 : t);
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, b, 2, NULL), 0);
         if (i % 2)
-            assert_int_equal(go(&r, RESUME_STEP).pc, stubs[i].q.behind ? t + 4 : t + 2);
-        stop = go(&r, RESUME_CONTINUE);
+            assert_int_equal(resume_to_stop(&r, RESUME_STEP).pc, stubs[i].q.behind ? t + 4 : t + 2);
+        stop = resume_to_stop(&r, RESUME_CONTINUE);
         assert_int_equal(stop.pc, b);
-        assert_int_equal(reg(&r, 8), 1);
+        assert_int_equal(reg_value(&r, 8), 1);
         rig_close(&r);
     }
 }
@@ -365,16 +366,16 @@ static void trapa__compiled_in__stops_once_and_is_passed(void **state)
 static void user_break__kallistios_says_signal_7__reported_as_what_was_set(void **state)
 {
     (void)state;
-    struct rig r =
-        attached(&stubs[8].q, "start: mov.l at,r1\n mov #9,r2\n n: nop\n mov.l r2,@r1\n w: nop\n "
-                              "e: bra e\n nop\n .align 2\n at: .long 0x8C020000");
+    struct rig r = open_attached(
+        &stubs[8].q, "start: mov.l at,r1\n mov #9,r2\n n: nop\n mov.l r2,@r1\n w: nop\n "
+                     "e: bra e\n nop\n .align 2\n at: .long 0x8C020000");
     assert_true(stubs[8].q.ubc);
     assert_int_equal(r.t->ops->insert_bp(r.t, BP_HARD, stub_label(r.stub, "n"), 2, NULL), 0);
-    assert_int_equal(go(&r, RESUME_CONTINUE).reason, STOP_HWBREAK);
-    assert_int_equal(reg(&r, PC), stub_label(r.stub, "n"));
+    assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).reason, STOP_HWBREAK);
+    assert_int_equal(reg_value(&r, PC), stub_label(r.stub, "n"));
     assert_int_equal(r.t->ops->remove_bp(r.t, BP_HARD, stub_label(r.stub, "n"), 2, NULL), 0);
     assert_int_equal(r.t->ops->insert_bp(r.t, BP_WATCH_WRITE, 0x8C020000, 4, NULL), 0);
-    struct target_stop stop = go(&r, RESUME_CONTINUE);
+    struct target_stop stop = resume_to_stop(&r, RESUME_CONTINUE);
     assert_int_equal(stop.reason, STOP_WATCH);
     assert_int_equal(stop.watch_addr, 0x8C020000);
     assert_int_equal(stop.pc, stub_label(r.stub, "w"));
@@ -385,7 +386,7 @@ static void watchpoint__stub_without__is_refused_with_words(void **state)
 {
     struct err err = { .code = ERR_OK };
     (void)state;
-    struct rig r = attached(&stubs[4].q, LOOP);
+    struct rig r = open_attached(&stubs[4].q, LOOP);
     assert_int_equal(r.t->ops->insert_bp(r.t, BP_WATCH_WRITE, 0x8C020000, 4, &err),
                      -ERR_UNSUPPORTED);
     assert_int_equal(r.t->ops->insert_bp(r.t, BP_HARD, STUB_CODE, 2, &err), -ERR_UNSUPPORTED);
@@ -399,7 +400,7 @@ static void running__each_known_stub__halts_samples_and_is_read(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
-        struct rig r = attached(&stubs[i].q, LOOP);
+        struct rig r = open_attached(&stubs[i].q, LOOP);
         const struct target_ops *o = r.t->ops;
         uint64_t pc = 0;
         uint8_t b[4];
@@ -437,7 +438,7 @@ static void running__interrupt_or_its_answer_lost__is_asked_again(void **state)
     enum { SAMPLES = 5 };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct rig r = attached(&rows[i], LOOP);
+        struct rig r = open_attached(&rows[i], LOOP);
         const struct target_ops *o = r.t->ops;
         uint64_t pc = 0;
         assert_int_equal(o->resume(r.t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL), 0);
@@ -458,7 +459,7 @@ static void running__stub_that_does_not_listen__says_so_in_time(void **state)
     struct target_stop stop;
     uint64_t pc;
     (void)state;
-    struct rig r = attached(&deaf, LOOP);
+    struct rig r = open_attached(&deaf, LOOP);
     assert_int_equal(r.t->ops->resume(r.t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL), 0);
     assert_int_equal(r.t->ops->sample_pc(r.t, &pc, &err), -ERR_UNSUPPORTED);
     assert_string_not_equal(err.hint, "");
@@ -478,28 +479,29 @@ static void counters__stub_with_p4_and_without__read_or_refused(void **state)
     struct counter_values v;
     struct err err = { .code = ERR_OK };
     (void)state;
-    struct rig r = attached(&stubs[1].q, "start: mov #10,r8\n l: dt r8\n bf l\n e: bra e\n nop");
+    struct rig r =
+        open_attached(&stubs[1].q, "start: mov #10,r8\n l: dt r8\n bf l\n e: bra e\n nop");
     assert_int_equal(r.t->ops->counters_arm(r.t, code, NULL), 0);
     assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, stub_label(r.stub, "e"), 2, NULL), 0);
-    assert_int_equal(go(&r, RESUME_CONTINUE).reason, STOP_SWBREAK);
+    assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).reason, STOP_SWBREAK);
     assert_int_equal(r.t->ops->counters_read(r.t, &v, NULL), 0);
     assert_int_equal(v.value[1], 21);
     assert_true(v.value[0] >= 21 && v.running[0] && v.code[1] == 0x13);
     rig_close(&r);
-    r = attached(&stubs[3].q, LOOP);
+    r = open_attached(&stubs[3].q, LOOP);
     assert_int_equal(r.t->ops->counters_arm(r.t, code, &err), -ERR_FAULT);
     assert_string_not_equal(err.hint, "");
     rig_close(&r);
 }
 
-static void collect(void *ctx, const char *text, size_t n) { strncat(ctx, text, n); }
+static void collect_text(void *ctx, const char *text, size_t n) { strncat(ctx, text, n); }
 
 static void monitor__stub_command__passes_through(void **state)
 {
     char text[2000] = "", *show[] = { "stub" }, *ask[] = { "stub", "help" };
-    const struct text_sink sink = { collect, text };
+    const struct text_sink sink = { collect_text, text };
     (void)state;
-    struct rig r = attached(&stubs[0].q, LOOP);
+    struct rig r = open_attached(&stubs[0].q, LOOP);
     const struct monitor_command *m = r.t->ops->monitor;
     assert_string_equal(m->name, "stub");
     assert_int_equal(m->run(r.t, 2, ask, &sink, NULL), 0);
@@ -512,7 +514,7 @@ static void monitor__stub_command__passes_through(void **state)
 /* ---- faults ---- */
 
 /* What a session does; 0 if all of it was right. */
-static int session(struct rig *r, struct err *err)
+static int run_session(struct rig *r, struct err *err)
 {
     const struct target_ops *o = r->t->ops;
     uint8_t b[600], back[600];
@@ -552,7 +554,7 @@ static int session(struct rig *r, struct err *err)
 
 /* Nothing may hang (ctest ends what does), and a result that is given is right. Faults of one
  * packet on a line that is acknowledged are recovered from. */
-static bool strike(enum stub_fault f, unsigned at, bool pty, bool must_recover)
+static bool strike_packet(enum stub_fault f, unsigned at, bool pty, bool must_recover)
 {
     struct stub_quirks q = {
         .words = 59, .no_P = at % 2, .no_ack_mode = !pty, .insists = pty, .runs_of_99 = pty
@@ -566,7 +568,7 @@ static bool strike(enum stub_fault f, unsigned at, bool pty, bool must_recover)
     if (probe_open(r.stub->probe, &(struct probe_config){ .spec = "" }, &r.probe, NULL) < 0 ||
         sh4_rsp_open(r.probe, NULL, &r.t, NULL) < 0)
         return false;
-    int ret = session(&r, &err);
+    int ret = run_session(&r, &err);
     /* A packet whose checksum is right is believed if it makes sense. */
     bool right = ret <= 0 || f == STUB_GARBAGE || f == STUB_SHORT;
     bool good = right && (ret >= 0 || *err.hint) && (ret == 0 || !must_recover);
@@ -634,7 +636,7 @@ static void fault__any_at_many_packets_of_a_session__recovers_or_says_so(void **
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0)
-            exit(strike(all[i].f, all[i].at, all[i].pty, all[i].must_recover) ? 0 : 1);
+            exit(strike_packet(all[i].f, all[i].at, all[i].pty, all[i].must_recover) ? 0 : 1);
         running++;
     }
     for (; running; running--)
@@ -661,15 +663,15 @@ static void gone__stub_closes_and_comes_back__attached_anew_with_its_breakpoints
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
-        struct rig r = attached(&stubs[i].q, LOOP);
+        struct rig r = open_attached(&stubs[i].q, LOOP);
         uint32_t a = stub_label(r.stub, "a");
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, a, 2, NULL), 0);
         lose_and_attach(&r);
         assert_int_equal(r.t->ops->why_halted(r.t).reason, STOP_REQUEST);
-        assert_int_equal(go(&r, RESUME_CONTINUE).pc, a);
+        assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).pc, a);
         lose_and_attach(&r);
         assert_int_equal(r.t->ops->why_halted(r.t).reason, STOP_SWBREAK);
-        assert_int_equal(go(&r, RESUME_CONTINUE).pc, a); /* the loop's next round */
+        assert_int_equal(resume_to_stop(&r, RESUME_CONTINUE).pc, a); /* the loop's next round */
         rig_close(&r);
     }
 }
@@ -703,7 +705,7 @@ static void attach__program_runs_or_nobody_there__interrupted_or_reported(void *
     struct stub_quirks q = { .words = 59, .runs = true };
     struct err err = { .code = ERR_OK };
     (void)state;
-    struct rig r = attached(&q, LOOP);
+    struct rig r = open_attached(&q, LOOP);
     rig_close(&r);
     q = (struct stub_quirks){ .words = 12 };
     r = rig_open(&q, LOOP, false);
