@@ -20,13 +20,13 @@
 enum { REG_PC = 16, REG_SR = 22, SLICE_NS = 1000000 };
 #define RESIDENT 0x8C044000u
 
-static void check(int ret, const struct err *err, const char *what)
+static void must_succeed(int ret, const struct err *err, const char *what)
 {
     if (ret < 0)
         fail_msg("%s: %s (%s)", what, err->what, err->hint);
 }
 
-static bool lookup(const struct image *im, const char *name, uint64_t *addr)
+static bool look_up_label(const struct image *im, const char *name, uint64_t *addr)
 {
     const struct asm_prog *p = im->priv;
     for (size_t i = 0; i < p->nlabels; i++)
@@ -55,7 +55,7 @@ static void make_image(struct board *b)
                             .nsections = 1,
                             .functions = b->fn,
                             .nfunctions = n,
-                            .lookup = lookup,
+                            .lookup = look_up_label,
                             .priv = prog };
 }
 
@@ -63,7 +63,7 @@ uint32_t board_reg(struct board *b, unsigned n)
 {
     uint8_t v[4];
     struct err err = { .code = ERR_OK };
-    check(b->t->ops->read_reg(b->t, n, v, &err), &err, "read register");
+    must_succeed(b->t->ops->read_reg(b->t, n, v, &err), &err, "read register");
     return get32(v, b->t->big_endian);
 }
 
@@ -72,14 +72,14 @@ void board_set_reg(struct board *b, unsigned n, uint32_t value)
     uint8_t v[4];
     struct err err = { .code = ERR_OK };
     put32(v, value, b->t->big_endian);
-    check(b->t->ops->write_reg(b->t, n, v, &err), &err, "write register");
+    must_succeed(b->t->ops->write_reg(b->t, n, v, &err), &err, "write register");
 }
 
 uint32_t board_word(struct board *b, uint32_t addr)
 {
     uint8_t v[4];
     struct err err = { .code = ERR_OK };
-    check(b->t->ops->read_mem(b->t, addr, 4, v, 4, &err), &err, "read memory");
+    must_succeed(b->t->ops->read_mem(b->t, addr, 4, v, 4, &err), &err, "read memory");
     return get32(v, b->t->big_endian);
 }
 
@@ -88,10 +88,10 @@ void board_set_word(struct board *b, uint32_t addr, uint32_t value)
     uint8_t v[4];
     struct err err = { .code = ERR_OK };
     put32(v, value, b->t->big_endian);
-    check(b->t->ops->write_mem(b->t, addr, 4, v, 4, &err), &err, "write memory");
+    must_succeed(b->t->ops->write_mem(b->t, addr, 4, v, 4, &err), &err, "write memory");
 }
 
-static void load(struct board *b, struct asm_prog *prog, bool big, const char *src);
+static void load_program(struct board *b, struct asm_prog *prog, bool big, const char *src);
 
 void board_open(struct board *b, struct asm_prog *prog, const char *options, const char *src)
 {
@@ -105,14 +105,14 @@ void board_open(struct board *b, struct asm_prog *prog, const char *options, con
     char name[128];
     memset(b, 0, sizeof *b);
     snprintf(name, sizeof name, "sim:sh7750%s%s", options, test_board_options());
-    check(probe_open(name, &cfg, &b->probe, &err), &err, "open");
-    check(sh4_open(b->probe, &opt, &b->t, &err), &err, "sh4_open");
-    check(b->t->ops->attach(b->t, &err), &err, "attach");
-    check(b->t->ops->reset(b->t, RESET_HALT, &err), &err, "reset");
+    must_succeed(probe_open(name, &cfg, &b->probe, &err), &err, "open");
+    must_succeed(sh4_open(b->probe, &opt, &b->t, &err), &err, "sh4_open");
+    must_succeed(b->t->ops->attach(b->t, &err), &err, "attach");
+    must_succeed(b->t->ops->reset(b->t, RESET_HALT, &err), &err, "reset");
     while (b->t->ops->state(b->t) != TARGET_HALTED ||
            b->t->ops->poll(b->t, SLICE_NS, &stop, &err) > 0)
         ;
-    load(b, prog, big, src);
+    load_program(b, prog, big, src);
 }
 
 /* A boot ROM that puts the debug kernel into RAM, calls agent_init and waits with interrupts open.
@@ -152,16 +152,16 @@ void board_open_resident(struct board *b, struct asm_prog *prog, const char *src
     fclose(f);
     memset(b, 0, sizeof *b);
     snprintf(name, sizeof name, "sim:sh7750,private=off,rom=%s", path);
-    check(probe_open(name, &cfg, &b->probe, &err), &err, "open");
+    must_succeed(probe_open(name, &cfg, &b->probe, &err), &err, "open");
     unlink(path);
-    check(sh4_open(b->probe, &opt, &b->t, &err), &err, "sh4_open");
-    check(b->t->ops->attach(b->t, &err), &err, "attach");
+    must_succeed(sh4_open(b->probe, &opt, &b->t, &err), &err, "sh4_open");
+    must_succeed(b->t->ops->attach(b->t, &err), &err, "attach");
     board_for(b, 2000000);
     board_halt(b);
-    load(b, prog, false, src);
+    load_program(b, prog, false, src);
 }
 
-static void load(struct board *b, struct asm_prog *prog, bool big, const char *src)
+static void load_program(struct board *b, struct asm_prog *prog, bool big, const char *src)
 {
     struct err err = { .code = ERR_OK };
     b->prog = prog;
@@ -170,12 +170,13 @@ static void load(struct board *b, struct asm_prog *prog, bool big, const char *s
     asm_text(prog, BOARD_TEXT, src);
     make_image(b);
     b->im.big_endian = big;
-    check(b->t->ops->write_mem(b->t, BOARD_TEXT, 0, prog->code, prog->len, &err), &err, "load");
+    must_succeed(b->t->ops->write_mem(b->t, BOARD_TEXT, 0, prog->code, prog->len, &err), &err,
+                 "load");
     board_set_word(b, 0xFF00001C, 0x0000090D); /* CCR: both caches on, P1 copy-back, invalidated */
     board_set_reg(b, REG_PC, BOARD_TEXT);
     board_set_reg(b, REG_SR, 0x40000000);
     board_set_reg(b, 15, BOARD_STACK);
-    check(b->t->ops->set_image(b->t, &b->im, &err), &err, "set_image");
+    must_succeed(b->t->ops->set_image(b->t, &b->im, &err), &err, "set_image");
     b->ev = pages_new(BOARD_MAX_EVENTS * sizeof *b->ev);
 }
 
@@ -191,23 +192,23 @@ void board_arm(struct board *b, const struct trace_config *given)
     struct trace_config cfg = *given;
     struct err err = { .code = ERR_OK };
     cfg.image = &b->im;
-    check(b->t->ops->trace->arm(b->t, &cfg, &err), &err, "arm");
+    must_succeed(b->t->ops->trace->arm(b->t, &cfg, &err), &err, "arm");
 }
 
 void board_resume(struct board *b)
 {
     struct resume how = { .kind = RESUME_CONTINUE };
     struct err err = { .code = ERR_OK };
-    check(b->t->ops->resume(b->t, &how, &err), &err, "resume");
+    must_succeed(b->t->ops->resume(b->t, &how, &err), &err, "resume");
 }
 
-static void collect(struct board *b, uint64_t ns)
+static void collect_events(struct board *b, uint64_t ns)
 {
     struct err err = { .code = ERR_OK };
     int n;
     do {
         n = b->t->ops->trace->poll(b->t, b->ev + b->nev, BOARD_MAX_EVENTS - b->nev, ns, &err);
-        check(n, &err, "trace poll");
+        must_succeed(n, &err, "trace poll");
         b->nev += (size_t)n;
         ns = 0;
     } while (n > 0 && b->nev < BOARD_MAX_EVENTS);
@@ -218,19 +219,19 @@ void board_run(struct board *b, const char *end, uint64_t max_ns)
     struct err err = { .code = ERR_OK };
     struct target_stop stop;
     uint32_t at = asm_label(b->prog, end);
-    check(b->t->ops->insert_bp(b->t, BP_SOFT, at, 2, &err), &err, "breakpoint");
+    must_succeed(b->t->ops->insert_bp(b->t, BP_SOFT, at, 2, &err), &err, "breakpoint");
     board_resume(b);
     uint64_t limit = b->t->ops->now_ns(b->t) + max_ns;
     while (b->t->ops->now_ns(b->t) < limit) {
-        collect(b, SLICE_NS);
+        collect_events(b, SLICE_NS);
         int ret = b->t->ops->poll(b->t, SLICE_NS, &stop, &err);
-        check(ret, &err, "poll");
+        must_succeed(ret, &err, "poll");
         if (ret == 0)
             continue;
         if (stop.reason != STOP_SWBREAK || stop.pc != at)
             fail_msg("stopped at %08x, reason %d: %s", (unsigned)stop.pc, stop.reason, stop.text);
-        collect(b, 0);
-        check(b->t->ops->remove_bp(b->t, BP_SOFT, at, 2, &err), &err, "remove breakpoint");
+        collect_events(b, 0);
+        must_succeed(b->t->ops->remove_bp(b->t, BP_SOFT, at, 2, &err), &err, "remove breakpoint");
         return;
     }
     fail_msg("did not reach %s", end);
@@ -242,30 +243,30 @@ void board_for(struct board *b, uint64_t ns)
     struct target_stop stop;
     uint64_t limit = b->t->ops->now_ns(b->t) + ns;
     while (b->t->ops->now_ns(b->t) < limit) {
-        collect(b, SLICE_NS);
+        collect_events(b, SLICE_NS);
         int ret = b->t->ops->poll(b->t, SLICE_NS, &stop, &err);
-        check(ret, &err, "poll");
+        must_succeed(ret, &err, "poll");
         if (ret > 0)
             fail_msg("stopped at %08x, reason %d: %s", (unsigned)stop.pc, stop.reason, stop.text);
     }
-    collect(b, 0); /* a full ring may have been read in the last slice */
+    collect_events(b, 0); /* a full ring may have been read in the last slice */
 }
 
 void board_halt(struct board *b)
 {
     struct err err = { .code = ERR_OK };
     struct target_stop stop;
-    check(b->t->ops->halt(b->t, &err), &err, "halt");
+    must_succeed(b->t->ops->halt(b->t, &err), &err, "halt");
     while (b->t->ops->state(b->t) == TARGET_RUNNING)
-        check(b->t->ops->poll(b->t, SLICE_NS, &stop, &err), &err, "poll");
-    collect(b, 0);
+        must_succeed(b->t->ops->poll(b->t, SLICE_NS, &stop, &err), &err, "poll");
+    collect_events(b, 0);
 }
 
 void board_disarm(struct board *b)
 {
     struct err err = { .code = ERR_OK };
-    check(b->t->ops->trace->disarm(b->t, &err), &err, "disarm");
-    collect(b, 0);
+    must_succeed(b->t->ops->trace->disarm(b->t, &err), &err, "disarm");
+    collect_events(b, 0);
 }
 
 size_t board_count(const struct board *b, enum event_kind kind)
@@ -281,7 +282,7 @@ struct gathered {
     size_t n;
 };
 
-static void gather(void *ctx, const char *text, size_t len)
+static void gather_text(void *ctx, const char *text, size_t len)
 {
     struct gathered *g = ctx;
     assert_true(g->n + len < sizeof g->text);
@@ -292,7 +293,7 @@ static void gather(void *ctx, const char *text, size_t len)
 bool board_explains(struct board *b, const char *text)
 {
     struct gathered g = { .n = 0 };
-    struct text_sink sink = { gather, &g };
+    struct text_sink sink = { gather_text, &g };
     assert_int_equal(b->t->ops->trace->explain(b->t, &sink, NULL), 0);
     return strstr(g.text, text) != NULL;
 }

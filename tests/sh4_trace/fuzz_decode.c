@@ -19,7 +19,7 @@ struct setting {
     struct sh4_trace_plan plan;
 };
 
-static void make(struct setting *s)
+static void make_setting(struct setting *s)
 {
     static const uint16_t slots[] = { 0x0009, 0x7F10, 0x6EF6, 0x6FE3, 0x2F86 };
     memset(s, 0, sizeof *s);
@@ -52,8 +52,8 @@ static void make(struct setting *s)
 }
 
 /* All words, `step` of them more each time, no more than `cap` events a call. */
-static size_t decode(struct setting *s, uint8_t how, const uint32_t *w, size_t n, size_t step,
-                     size_t cap, struct event *out)
+static size_t decode_words(struct setting *s, uint8_t how, const uint32_t *w, size_t n, size_t step,
+                           size_t cap, struct event *out)
 {
     struct sh4_trace_decoder d = { .plan = &s->plan,
                                    .code = { how & 1 ? 0x23 : 0x12, how & 2 ? 0x13 : 0 },
@@ -99,9 +99,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t n = (size - 2) / 4 < MAX_WORDS ? (size - 2) / 4 : MAX_WORDS;
     for (size_t i = 0; i < n; i++)
         w[i] = le32(data + 2 + 4 * i);
-    make(&s);
-    size_t na = without_losses(a, decode(&s, data[0], w, n, n, MAX_EVENTS / 2, a));
-    size_t nb = without_losses(b, decode(&s, data[0], w, n, 1 + data[1] % 16, 2 + data[1] / 16, b));
+    make_setting(&s);
+    size_t na = without_losses(a, decode_words(&s, data[0], w, n, n, MAX_EVENTS / 2, a));
+    size_t nb =
+        without_losses(b, decode_words(&s, data[0], w, n, 1 + data[1] % 16, 2 + data[1] / 16, b));
     if (na != nb || memcmp(a, b, na * sizeof *a) != 0)
         abort();
     return 0;

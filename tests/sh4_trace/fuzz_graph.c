@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { CODE_MOST = 2048, SH4_CODE = 0x0C010000, S12Z_CODE = 0xFE0000 };
 
-static void must(bool holds)
+static void must_hold(bool holds)
 {
     if (!holds)
         abort();
@@ -19,16 +19,16 @@ static void must(bool holds)
 
 static void check_edges(const struct graph *g, const struct graph_block *b)
 {
-    must(b->edge + b->nedges <= g->nedges);
+    must_hold(b->edge + b->nedges <= g->nedges);
     for (uint32_t k = 0; k < b->nedges; k++) {
         const struct graph_edge *e = &g->edge[b->edge + k];
-        must(graph_edge_name(e->kind) != NULL);
-        must(e->to == graph_block_at(g, e->target));
-        must(e->to == GRAPH_NONE || (e->to < g->nblocks && g->block[e->to].low == e->target));
+        must_hold(graph_edge_name(e->kind) != NULL);
+        must_hold(e->to == graph_block_at(g, e->target));
+        must_hold(e->to == GRAPH_NONE || (e->to < g->nblocks && g->block[e->to].low == e->target));
     }
     bool ends = b->end == INSN_RETURN || b->end == INSN_HANDLER_RETURN;
-    must(b->nedges || b->unknown || ends);
-    must(!ends || !b->nedges);
+    must_hold(b->nedges || b->unknown || ends);
+    must_hold(!ends || !b->nedges);
 }
 
 static void check_graph(const struct graph *g, const struct image *im)
@@ -37,15 +37,15 @@ static void check_graph(const struct graph *g, const struct image *im)
     size_t edges = 0;
     for (size_t k = 0; k < g->nblocks; k++) {
         const struct graph_block *b = &g->block[k];
-        must(b->low >= s->addr && b->low < b->high && b->high <= s->addr + s->size);
-        must(b->last >= b->low && b->last < b->high && b->ninsns >= 1);
-        must(!k || g->block[k - 1].low < b->low);
-        must(b->function == GRAPH_NONE || (b->low >= im->functions[b->function].low &&
-                                           b->low < im->functions[b->function].high));
+        must_hold(b->low >= s->addr && b->low < b->high && b->high <= s->addr + s->size);
+        must_hold(b->last >= b->low && b->last < b->high && b->ninsns >= 1);
+        must_hold(!k || g->block[k - 1].low < b->low);
+        must_hold(b->function == GRAPH_NONE || (b->low >= im->functions[b->function].low &&
+                                                b->low < im->functions[b->function].high));
         check_edges(g, b);
         edges += b->nedges;
     }
-    must(edges == g->nedges);
+    must_hold(edges == g->nedges);
 }
 
 typedef int make_graph(const struct image *im, struct graph *out, struct err *err);
@@ -66,7 +66,7 @@ static void try_image(make_graph *make, uint64_t addr, const uint8_t *code, size
     struct err err = { .code = ERR_OK };
     int ret = make(&im, &g, &err);
     if (ret < 0) {
-        must(err.code != ERR_OK);
+        must_hold(err.code != ERR_OK);
         return;
     }
     check_graph(&g, &im);

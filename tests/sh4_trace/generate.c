@@ -29,25 +29,25 @@ struct emit {
     size_t nliterals;
 };
 
-static uint32_t here(const struct emit *e) { return e->cfg->base + e->n; }
+static uint32_t next_address(const struct emit *e) { return e->cfg->base + e->n; }
 
-static void op(struct emit *e, unsigned insn)
+static void put_insn(struct emit *e, unsigned insn)
 {
     put16(e->p->code + e->n, (uint16_t)insn, e->cfg->big);
     e->n += 2;
 }
 
-static void load(struct emit *e, unsigned reg, uint32_t value)
+static void load_literal(struct emit *e, unsigned reg, uint32_t value)
 {
     e->literal[e->nliterals].at = e->n;
     e->literal[e->nliterals++].value = value;
-    op(e, 0xD000 | reg << 8);
+    put_insn(e, 0xD000 | reg << 8);
 }
 
-static void literals(struct emit *e)
+static void put_literals(struct emit *e)
 {
     while (e->n % 4)
-        op(e, NOP);
+        put_insn(e, NOP);
     for (size_t i = 0; i < e->nliterals; i++) {
         uint32_t at = e->literal[i].at, pc = (at & ~3u) + 4;
         assert_true((e->n - pc) / 4 < 256);
@@ -59,98 +59,98 @@ static void literals(struct emit *e)
     e->nliterals = 0;
 }
 
-static void pad(struct emit *e)
+static void put_padding(struct emit *e)
 {
     for (uint32_t i = 0; i < e->cfg->pad / 2; i++)
-        op(e, NOP);
+        put_insn(e, NOP);
 }
 
-static void call(struct emit *e, enum gen_kind kind, uint32_t target)
+static void put_call(struct emit *e, enum gen_kind kind, uint32_t target)
 {
     if (kind == GEN_BSR) {
-        op(e, 0xB000 | ((target - (here(e) + 4)) / 2 & 0xFFF));
+        put_insn(e, 0xB000 | ((target - (next_address(e) + 4)) / 2 & 0xFFF));
     } else if (kind == GEN_BSRF) {
-        load(e, 1, target - (here(e) + 2 + 4));
-        op(e, 0x0103);
+        load_literal(e, 1, target - (next_address(e) + 2 + 4));
+        put_insn(e, 0x0103);
     } else {
-        load(e, 1, target);
-        op(e, 0x410B);
+        load_literal(e, 1, target);
+        put_insn(e, 0x410B);
     }
-    op(e, NOP);
+    put_insn(e, NOP);
     e->p->calls++;
 }
 
-static void jump(struct emit *e, enum gen_kind kind, uint32_t target)
+static void put_jump(struct emit *e, enum gen_kind kind, uint32_t target)
 {
     if (kind == GEN_BRA) {
-        op(e, 0xA000 | ((target - (here(e) + 4)) / 2 & 0xFFF));
+        put_insn(e, 0xA000 | ((target - (next_address(e) + 4)) / 2 & 0xFFF));
     } else if (kind == GEN_BRAF) {
-        load(e, 1, target - (here(e) + 2 + 4));
-        op(e, 0x0123);
+        load_literal(e, 1, target - (next_address(e) + 2 + 4));
+        put_insn(e, 0x0123);
     } else {
-        load(e, 1, target);
-        op(e, 0x412B);
+        load_literal(e, 1, target);
+        put_insn(e, 0x412B);
     }
-    op(e, NOP);
+    put_insn(e, NOP);
     e->p->jumps++;
 }
 
-static bool jumps(enum gen_kind kind)
+static bool is_jump(enum gen_kind kind)
 {
     return kind == GEN_JMP || kind == GEN_BRA || kind == GEN_BRAF;
 }
 
 /* One function of a group of n, all of them `size` bytes long. */
-static void function(struct emit *e, enum gen_kind kind, size_t k, size_t n, uint32_t size)
+static void put_function(struct emit *e, enum gen_kind kind, size_t k, size_t n, uint32_t size)
 {
-    uint32_t from = e->n, at = here(e);
-    pad(e);
+    uint32_t from = e->n, at = next_address(e);
+    put_padding(e);
     if (k == 0 && n > 1) {
-        op(e, PUSH_PR);
-        for (size_t i = 1; i < (jumps(kind) ? 2 : n); i++)
-            call(e, kind, at + (uint32_t)i * size);
-        op(e, POP_PR);
+        put_insn(e, PUSH_PR);
+        for (size_t i = 1; i < (is_jump(kind) ? 2 : n); i++)
+            put_call(e, kind, at + (uint32_t)i * size);
+        put_insn(e, POP_PR);
     }
-    if (k && k + 1 < n && jumps(kind)) {
-        jump(e, kind, at + size);
+    if (k && k + 1 < n && is_jump(kind)) {
+        put_jump(e, kind, at + size);
     } else {
-        op(e, RTS);
-        op(e, NOP);
+        put_insn(e, RTS);
+        put_insn(e, NOP);
         e->p->hits_returns++;
     }
-    literals(e);
+    put_literals(e);
     assert_true(e->n - from <= size);
     while (e->n - from < size)
-        op(e, NOP);
+        put_insn(e, NOP);
 }
 
 static void make_main(struct emit *e, uint32_t table, size_t groups)
 {
-    e->p->main = here(e);
-    load(e, 10, (uint32_t)e->cfg->rounds);
-    load(e, 8, table);
-    load(e, 9, (uint32_t)groups);
-    op(e, 0x6086); /* mov.l @r8+,r0 */
-    op(e, 0x400B); /* jsr @r0 */
-    op(e, NOP);
-    op(e, 0x4910);                /* dt r9 */
-    op(e, 0x8B00 | (uint8_t)-6);  /* bf: the next group */
-    op(e, 0x4A10);                /* dt r10 */
-    op(e, 0x8B00 | (uint8_t)-10); /* bf: the next round */
-    e->p->end = here(e);
-    op(e, 0xAFFE);
-    op(e, NOP);
-    literals(e);
+    e->p->main = next_address(e);
+    load_literal(e, 10, (uint32_t)e->cfg->rounds);
+    load_literal(e, 8, table);
+    load_literal(e, 9, (uint32_t)groups);
+    put_insn(e, 0x6086); /* mov.l @r8+,r0 */
+    put_insn(e, 0x400B); /* jsr @r0 */
+    put_insn(e, NOP);
+    put_insn(e, 0x4910);                /* dt r9 */
+    put_insn(e, 0x8B00 | (uint8_t)-6);  /* bf: the next group */
+    put_insn(e, 0x4A10);                /* dt r10 */
+    put_insn(e, 0x8B00 | (uint8_t)-10); /* bf: the next round */
+    e->p->end = next_address(e);
+    put_insn(e, 0xAFFE);
+    put_insn(e, NOP);
+    put_literals(e);
     e->p->calls++;
 }
 
-static void name(struct gen_program *p, size_t i, uint32_t low, uint32_t high)
+static void name_function(struct gen_program *p, size_t i, uint32_t low, uint32_t high)
 {
     snprintf(p->names + i * NAME, NAME, "f%zu", i);
     p->fn[i] = (struct image_function){ p->names + i * NAME, low, high };
 }
 
-static void finish(struct emit *e, uint32_t table, size_t groups)
+static void finish_program(struct emit *e, uint32_t table, size_t groups)
 {
     struct gen_program *p = e->p;
     const struct gen_config *cfg = e->cfg;
@@ -158,7 +158,7 @@ static void finish(struct emit *e, uint32_t table, size_t groups)
     p->hits_calls = calls * rounds;
     p->hits_jumps = p->jumps * rounds;
     p->hits_returns *= rounds;
-    name(p, cfg->functions, p->main, here(e));
+    name_function(p, cfg->functions, p->main, next_address(e));
     p->sec[0] = (struct image_section){ ".text", cfg->base, e->n, p->code, true, false };
     p->sec[1] = (struct image_section){ ".rodata", table, groups * 4, p->table, false, false };
     p->im = (struct image){ .path = "generated",
@@ -186,13 +186,13 @@ void gen_open(struct gen_program *p, const struct gen_config *cfg)
         size_t k = i % GEN_GROUP, n = MIN((size_t)GEN_GROUP, cfg->functions - (i - k));
         enum gen_kind kind =
             cfg->kind == GEN_MIXED ? (enum gen_kind)(i / GEN_GROUP % GEN_MIXED) : cfg->kind;
-        name(p, i, here(&e), here(&e) + size);
+        name_function(p, i, next_address(&e), next_address(&e) + size);
         if (k == 0)
-            put32(p->table + i / GEN_GROUP * 4, here(&e), cfg->big);
-        function(&e, kind, k, n, size);
+            put32(p->table + i / GEN_GROUP * 4, next_address(&e), cfg->big);
+        put_function(&e, kind, k, n, size);
     }
     make_main(&e, table, groups);
-    finish(&e, table, groups);
+    finish_program(&e, table, groups);
 }
 
 void gen_close(struct gen_program *p)

@@ -174,7 +174,7 @@ void rig_take(struct rig *r)
 /* The debug kernel's part: the ring is read, then an RTE as the agent left it. Registers are
  * clobbered the way a kernel that saves and restores them all does not, so R0-R3 are destroyed to
  * prove that the agent copes. */
-static void kernel(struct rig *r)
+static void run_kernel(struct rig *r)
 {
     uint64_t c[2] = { r->cpu.pmc[0].count, r->cpu.pmc[1].count };
     (void)c;
@@ -191,7 +191,7 @@ void rig_run(struct rig *r, const char *end, uint64_t max_steps)
         if (r->cpu.pc == stop)
             return;
         if (r->cpu.pc == RIG_KERNEL)
-            kernel(r);
+            run_kernel(r);
         else
             sh4_cpu_step(&r->cpu);
         if (r->cpu.pc == 0xA0000000)
@@ -202,7 +202,7 @@ void rig_run(struct rig *r, const char *end, uint64_t max_steps)
 
 /* One run of the calibration loop: what the counters moved by (plain) or the records say (traced).
  */
-static void calibrate(unsigned c1, unsigned c2, bool traced, uint32_t rounds, uint32_t d[2])
+static void calibrate_run(unsigned c1, unsigned c2, bool traced, uint32_t rounds, uint32_t d[2])
 {
     static struct asm_prog prog;
     const struct sh4_trace_blob *b = &sh4_trace_blob;
@@ -252,7 +252,7 @@ void rig_residue(unsigned c1, unsigned c2, int32_t residue16[2])
     uint32_t d[2][2][2];
     for (int traced = 0; traced < 2; traced++)
         for (int twice = 0; twice < 2; twice++)
-            calibrate(c1, c2, traced, twice ? 128 : 64, d[traced][twice]);
+            calibrate_run(c1, c2, traced, twice ? 128 : 64, d[traced][twice]);
     for (int n = 0; n < 2; n++)
         residue16[n] =
             16 * ((int32_t)(d[1][1][n] - d[1][0][n]) - (int32_t)(d[0][1][n] - d[0][0][n])) / 128;

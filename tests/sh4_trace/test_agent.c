@@ -34,7 +34,7 @@ static uint8_t kind_of(const struct sh4_flow *f, struct rig *r, uint32_t pc)
     }
 }
 
-static size_t reference(struct rig *r, const char *end, struct seen *out)
+static size_t run_reference(struct rig *r, const char *end, struct seen *out)
 {
     uint32_t stop = asm_label(r->prog, end);
     size_t n = 0;
@@ -74,8 +74,8 @@ static const char nested[] =
     "tail: mov.l t_g,r1\n jmp @r1\n add #1,r4\n .align 2\n t_g: .long g\n"
     "leaf: rts\n nop\n";
 
-static void compare(struct rig *a, struct rig *b, const struct seen *ref, size_t nref,
-                    const int32_t residue[2], unsigned c1, bool exact)
+static void compare_runs(struct rig *a, struct rig *b, const struct seen *ref, size_t nref,
+                         const int32_t residue[2], unsigned c1, bool exact)
 {
     struct sh4_trace_decoder d = { .plan = &b->plan,
                                    .code = { (uint16_t)c1, 0x13 },
@@ -119,7 +119,7 @@ static void same_result(struct rig *a, struct rig *b)
 }
 
 /* Runs src traced and untraced; same result, same events, exact instruction counts. */
-static void exact(const char *src, uint32_t ring_limit, size_t *drains)
+static void expect_exact(const char *src, uint32_t ring_limit, size_t *drains)
 {
     static struct rig a, b;
     static struct asm_prog pa, pb;
@@ -133,13 +133,13 @@ static void exact(const char *src, uint32_t ring_limit, size_t *drains)
     rig_open(&a, &pa, src, 0x23, 0x13);
     a.sites = b.sites;
     a.armed = true;
-    size_t n = reference(&a, "m_end", ref);
+    size_t n = run_reference(&a, "m_end", ref);
     a.armed = false;
     print_message("  %.1f cycles an event, residue %.2f cycles, %.2f instructions\n",
                   (double)(b.cpu.cycle - a.cpu.cycle) / (double)n, residue[0] / 16.0,
                   residue[1] / 16.0);
     same_result(&a, &b);
-    compare(&a, &b, ref, n, residue, 0x23, true);
+    compare_runs(&a, &b, ref, n, residue, 0x23, true);
     assert_int_equal(b.lost, 0);
     *drains = b.drains;
     rig_close(&a);
@@ -150,7 +150,7 @@ static void agent__calls_recursion_tail_calls__stream_is_exact(void **state)
 {
     size_t drains;
     (void)state;
-    exact(nested, 0, &drains);
+    expect_exact(nested, 0, &drains);
     assert_int_equal(drains, 1);
 }
 
@@ -158,7 +158,7 @@ static void agent__ring_full__waits_for_the_host_and_loses_nothing(void **state)
 {
     size_t drains;
     (void)state;
-    exact(nested, 256, &drains);
+    expect_exact(nested, 256, &drains);
     assert_true(drains > 10);
 }
 
@@ -173,7 +173,7 @@ static void agent__deltas_and_stacks_beyond_the_short_record__are_exact(void **s
 {
     size_t drains;
     (void)state;
-    exact(wide, 0, &drains);
+    expect_exact(wide, 0, &drains);
 }
 
 /* Returns whose slots move the stack pointer, of functions that learn their own address, that
@@ -203,8 +203,8 @@ static void agent__returns_of_every_kind__targets_are_exact(void **state)
 {
     size_t drains;
     (void)state;
-    exact(returning, 0, &drains);
-    exact(returning, 256, &drains);
+    expect_exact(returning, 0, &drains);
+    expect_exact(returning, 256, &drains);
 }
 
 static bool same_event(const struct event *e, const struct seen *s)
@@ -237,7 +237,7 @@ static void agent__ring_overflows_under_live_policy__returns_that_arrive_are_exa
     rig_open(&a, &pa, returning, 0x23, 0x13);
     a.sites = b.sites;
     a.armed = true;
-    size_t n = reference(&a, "m_end", ref);
+    size_t n = run_reference(&a, "m_end", ref);
     a.armed = false;
     struct sh4_trace_decoder d = { .plan = &b.plan, .code = { 0x23, 0x13 } };
     d.target = calloc(b.plan.nids, sizeof *d.target);
@@ -270,7 +270,7 @@ static void agent__host_lost_while_the_ring_is_full__program_goes_on_and_losses_
     rig_open(&a, &pa, nested, 0x23, 0x13);
     a.sites = b.sites;
     a.armed = true;
-    size_t n = reference(&a, "m_end", ref);
+    size_t n = run_reference(&a, "m_end", ref);
     a.armed = false;
     same_result(&a, &b);
     assert_true(b.lost > 0);

@@ -94,7 +94,7 @@ static const char looping[] = "main: mov #0,r8\n mov #100,r9\n"
                               "f: rts\n add #1,r8\n";
 
 /* Page 0x0C000000, 1 MB, valid, read and write for all, mapped to `to`; then translation on. */
-static void map(struct board *b, uint32_t to, uint32_t flags)
+static void map_page(struct board *b, uint32_t to, uint32_t flags)
 {
     board_set_word(b, UTLB_ADDRESS, 0x0C000000 | 0x300);
     board_set_word(b, UTLB_DATA, to | 0x100 | PAGE_1M | 0x60 | flags);
@@ -108,7 +108,7 @@ static void mmu__code_mapped_to_itself__is_traced(void **state)
     static struct asm_prog prog;
     struct trace_status st;
     board_open(&b, &prog, "", looping);
-    map(&b, 0x0C000000, SHARED | DIRTY | CACHED);
+    map_page(&b, 0x0C000000, SHARED | DIRTY | CACHED);
     board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
     assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
     assert_int_equal(st.untraced_sites, 0);
@@ -130,7 +130,7 @@ static void mmu__code_mapped_elsewhere__unharmed_reported_and_points_refused(voi
     struct err err = { .code = ERR_OK };
     board_open(&b, &prog, "", looping);
     assert_int_equal(b.t->ops->write_mem(b.t, 0xAC810000, 0, prog.code, prog.len, &err), 0);
-    map(&b, 0x0C800000, SHARED | DIRTY | CACHED);
+    map_page(&b, 0x0C800000, SHARED | DIRTY | CACHED);
     struct trace_config cfg = { .image = &b.im,
                                 .counter = { 0x23, 0x13 },
                                 .has_start = true,
@@ -159,7 +159,7 @@ static void mmu__page_that_may_not_be_patched__is_reported(void **state)
     struct trace_status st;
     for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
         board_open(&b, &prog, "", looping);
-        map(&b, 0x0C000000, flags[i]);
+        map_page(&b, 0x0C000000, flags[i]);
         board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
         assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
         assert_int_equal(st.untraced_sites, 2);

@@ -66,7 +66,7 @@ static void all_is_there(const struct board *b)
     assert_int_equal(lost->cause, EVENT_CAUSE_RESET);
 }
 
-static void begin(struct board *b, struct asm_prog *prog, const struct crash *row)
+static void begin_crash(struct board *b, struct asm_prog *prog, const struct crash *row)
 {
     print_message("  %s\n", row->name);
     board_open(b, prog, "", row->src);
@@ -81,7 +81,7 @@ static void crash__reset_met_when_the_profile_ends__all_events_and_the_reason(vo
         static struct board b;
         static struct asm_prog prog;
         struct err err = { .code = ERR_OK };
-        begin(&b, &prog, &rows[i]);
+        begin_crash(&b, &prog, &rows[i]);
         board_for(&b, RUN_NS);
         assert_int_equal(b.t->ops->trace->disarm(b.t, &err), -ERR_NO_TARGET);
         assert_non_null(strstr(err.what, "the CPU was reset (EXPEVT 020)"));
@@ -99,7 +99,7 @@ static void crash__reset_met_while_it_runs__all_events_then_the_error(void **sta
         static struct asm_prog prog;
         struct err err = { .code = ERR_OK };
         int n = 0;
-        begin(&b, &prog, &rows[i]);
+        begin_crash(&b, &prog, &rows[i]);
         uint64_t limit = b.t->ops->now_ns(b.t) + 1000000000;
         while (n >= 0 && b.t->ops->now_ns(b.t) < limit) {
             n = b.t->ops->trace->poll(b.t, b.ev + b.nev, BOARD_MAX_EVENTS - b.nev, RUN_NS, &err);

@@ -21,7 +21,7 @@ static struct board b;
 static struct asm_prog prog;
 static struct image_block blocks[MOST];
 
-static uint32_t at(const char *label) { return asm_label(&prog, label); }
+static uint32_t address_of(const char *label) { return asm_label(&prog, label); }
 
 /* Pairs of labels, up to a NULL. */
 static void give_blocks(const char *const *label)
@@ -29,7 +29,7 @@ static void give_blocks(const char *const *label)
     b.im.nblocks = 0;
     b.im.blocks = blocks;
     for (; *label; label += 2)
-        blocks[b.im.nblocks++] = (struct image_block){ at(label[0]), at(label[1]) };
+        blocks[b.im.nblocks++] = (struct image_block){ address_of(label[0]), address_of(label[1]) };
 }
 
 /* ---- where they are crossed ---- */
@@ -52,10 +52,10 @@ static const char various[] =
     "f_done: add #5,r8\n f_rts: rts\n nop\n"
     ".align 4\n v_vec: .space 256\n hand: mov #0,r0\n h_in: rte\n nop\n";
 
-static bool crosses(const struct sh4_crossings *c, const char *label)
+static bool crosses_at(const struct sh4_crossings *c, const char *label)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (c->at[i] == at(label))
+        if (c->at[i] == address_of(label))
             return true;
     return false;
 }
@@ -84,7 +84,7 @@ static void crossings__by_branch_and_fall_through__are_found_and_no_others(void 
         give_blocks((const char *const[]){ rows[i].low, rows[i].high, NULL });
         assert_int_equal(sh4_crossings_find(&sites, &b.im, &c, NULL), 0);
         for (; n < ARRAY_LEN(rows[i].at) && rows[i].at[n]; n++)
-            assert_true(crosses(&c, rows[i].at[n]));
+            assert_true(crosses_at(&c, rows[i].at[n]));
         assert_int_equal(c.n, n);
         sh4_crossings_fini(&c);
     }
@@ -94,11 +94,11 @@ static void crossings__by_branch_and_fall_through__are_found_and_no_others(void 
 
 /* ---- what is refused ---- */
 
-static void refuse(const char *low, const char *high, const char *text, const char *hint)
+static void expect_refusal(const char *low, const char *high, const char *text, const char *hint)
 {
     struct err err = { .code = ERR_OK };
     struct trace_config cfg = { .image = &b.im, .counter = { 0x23, 0x13 } };
-    cfg.no_patch[0] = (struct trace_range){ at("f_done"), at("f_rts") };
+    cfg.no_patch[0] = (struct trace_range){ address_of("f_done"), address_of("f_rts") };
     cfg.nno_patch = 1;
     give_blocks((const char *const[]){ low, high, NULL });
     assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, &err), -ERR_USAGE);
@@ -110,19 +110,20 @@ static void block__that_cannot_be_measured__is_refused_with_a_way_out(void **sta
 {
     (void)state;
     board_open(&b, &prog, "", various);
-    refuse("m_slot", "m_gap", "is a delay slot", "the branch that it belongs to");
-    refuse("m_test", "m_slot", "is a delay slot", "the branch that it belongs to");
-    refuse("m_gap", "m_end", "no control flow found", "where the program gets to by itself");
-    refuse("m_lvec", "f", "there is data", "address of an instruction");
-    refuse("f_a", "f_done", "--no-patch", "smaller range");
-    refuse("hand", "h_in", "SR.BL=1", "clears SR.BL");
+    expect_refusal("m_slot", "m_gap", "is a delay slot", "the branch that it belongs to");
+    expect_refusal("m_test", "m_slot", "is a delay slot", "the branch that it belongs to");
+    expect_refusal("m_gap", "m_end", "no control flow found",
+                   "where the program gets to by itself");
+    expect_refusal("m_lvec", "f", "there is data", "address of an instruction");
+    expect_refusal("f_a", "f_done", "--no-patch", "smaller range");
+    expect_refusal("hand", "h_in", "SR.BL=1", "clears SR.BL");
     board_run(&b, "m_end", RUN_NS); /* nothing is left of these */
     board_close(&b);
 }
 
 /* ---- what they took ---- */
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
     for (size_t i = 0; i < b.im.nfunctions; i++)
@@ -154,7 +155,7 @@ static struct took took_of(const struct calltree *t, const char *label)
     size_t n;
     const struct calltree_node *node = calltree_nodes(t, &n);
     for (size_t i = 0; i < n; i++)
-        if (node[i].block && node[i].addr == at(label)) {
+        if (node[i].block && node[i].addr == address_of(label)) {
             sum.hits += node[i].hits;
             sum.insns += node[i].c2;
         }
@@ -165,7 +166,7 @@ static struct took took_of(const struct calltree *t, const char *label)
  * return and its slot count where they lead: in front of DT and BF. end: instructions behind. */
 static void check_took(unsigned end)
 {
-    struct calltree_config cfg = { .resolve = resolve, .block = block_range };
+    struct calltree_config cfg = { .resolve = resolve_function, .block = block_range };
     struct calltree *t;
     assert_int_equal(calltree_new(&cfg, &t, NULL), 0);
     calltree_feed(t, b.ev, b.nev);
@@ -242,14 +243,14 @@ static void block__whose_border_is_overwritten__is_told_as_not_seen(void **state
     (void)state;
     arm_four("", true);
     board_run(&b, "m_then", RUN_NS);
-    assert_int_equal(b.t->ops->write_mem(b.t, at("m_test"), 2, nop, sizeof nop, NULL), 0);
+    assert_int_equal(b.t->ops->write_mem(b.t, address_of("m_test"), 2, nop, sizeof nop, NULL), 0);
     size_t before = board_count(&b, EVENT_UNTRACED);
     board_run(&b, "m_end", RUN_NS);
     board_disarm(&b);
     bool told = false;
     assert_true(board_count(&b, EVENT_UNTRACED) > before);
     for (size_t i = 0; i < b.nev; i++)
-        told |= b.ev[i].kind == EVENT_UNTRACED && b.ev[i].pc == at("m_test");
+        told |= b.ev[i].kind == EVENT_UNTRACED && b.ev[i].pc == address_of("m_test");
     assert_true(told);
     board_close(&b);
 }

@@ -94,7 +94,7 @@ static void end__behind_a_stop_point__nothing_is_counted_nor_the_agent_s(void **
     "dt r9\n bf m_tail\n m_end: bra m_end\n nop\n f: rts\n m_slot: nop\n"
 enum { COUNTED_ALL = 1 + 50 * 6 + 1 + 20 * 2 };
 
-static uint64_t counted(const struct board *b, unsigned insns_counter)
+static uint64_t counted_insns(const struct board *b, unsigned insns_counter)
 {
     const struct event *stop = last_of_kind(b, EVENT_STOP);
     return insns_counter ? stop->c2 : stop->c1;
@@ -122,10 +122,10 @@ static uint64_t run_counted(unsigned halts, bool hard, bool caches)
     }
     board_run(&b, "m_end", 2000000000);
     board_disarm(&b);
-    uint64_t n = counted(&b, true);
+    uint64_t n = counted_insns(&b, true);
     print_message("  %u halts, %s, caches %s: %u instructions of %u, %u cycles\n", halts,
                   hard ? "hard" : "soft", caches ? "on" : "off", (unsigned)n, COUNTED_ALL,
-                  (unsigned)counted(&b, false));
+                  (unsigned)counted_insns(&b, false));
     board_close(&b);
     return n;
 }
@@ -163,7 +163,7 @@ static void halts__by_steps_in_a_row__no_instruction_of_the_kernel_is_the_progra
             }
             board_run(&b, "m_end", 2000000000);
             board_disarm(&b);
-            assert_int_equal(counted(&b, true), COUNTED_ALL);
+            assert_int_equal(counted_insns(&b, true), COUNTED_ALL);
             board_close(&b);
         }
 }
@@ -192,8 +192,8 @@ static void start__at_a_point__all_behind_it_is_counted(void **state)
             board_run(&b, "m_end", 2000000000);
             board_disarm(&b);
             print_message("  from %s on: %u instructions of %u\n", rows[i].at,
-                          (unsigned)counted(&b, true), rows[i].behind);
-            assert_int_equal(counted(&b, true), rows[i].behind);
+                          (unsigned)counted_insns(&b, true), rows[i].behind);
+            assert_int_equal(counted_insns(&b, true), rows[i].behind);
             board_close(&b);
         }
 }
@@ -214,9 +214,9 @@ static void halt__by_the_host__no_instruction_of_the_kernel_is_the_programs(void
     }
     uint32_t rounds = board_reg(&b, 8);
     board_disarm(&b);
-    print_message("  %u instructions of %u\n", (unsigned)counted(&b, true), 4 + 3 * rounds);
+    print_message("  %u instructions of %u\n", (unsigned)counted_insns(&b, true), 4 + 3 * rounds);
     /* where in the round it was is not looked at */
-    assert_in_range(counted(&b, true), 4 + 3 * rounds, 4 + 3 * rounds + 2);
+    assert_in_range(counted_insns(&b, true), 4 + 3 * rounds, 4 + 3 * rounds + 2);
     board_close(&b);
 }
 

@@ -39,7 +39,7 @@ static size_t blind_events(const struct board *b)
     return n;
 }
 
-static void run(struct board *b, struct asm_prog *prog, const char *src)
+static void run_traced(struct board *b, struct asm_prog *prog, const char *src)
 {
     board_open(b, prog, "", src);
     board_arm(b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
@@ -52,7 +52,8 @@ static void found__function_behind_a_table__is_traced(void **state)
     static struct board b;
     static struct asm_prog prog;
     (void)state;
-    run(&b, &prog,
+    run_traced(
+        &b, &prog,
         TEN_CALLS("mov.l l_tab,r1\n mov.l @r1,r1\n") ".align 2\n l_tab: .long d_table\n d_table: "
                                                      ".long hid_g\n" HIDDEN);
     assert_int_equal(board_count(&b, EVENT_CALL), 21);
@@ -92,7 +93,7 @@ static void found__data_behind_a_pointer__is_left_alone(void **state)
         snprintf(src, sizeof src,
                  TEN_CALLS("mov.l l_f,r1\n") ".align 2\n l_f: .long f\n d_table: .long hid_d\n%s",
                  rows[i].data);
-        run(&b, &prog, src);
+        run_traced(&b, &prog, src);
         assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
         assert_int_equal(st.sites, rows[i].places);
         assert_int_equal(board_count(&b, EVENT_CALL), 11);
@@ -106,7 +107,8 @@ static void found__leaves_in_a_table_of_functions__are_traced(void **state)
     static struct board b;
     static struct asm_prog prog;
     (void)state;
-    run(&b, &prog,
+    run_traced(
+        &b, &prog,
         TEN_CALLS(
             "mov.l l_tab,r1\n mov.l @(4,r1),r1\n") ".align 2\n l_tab: .long d_table\n d_table: "
                                                    ".long hid_g\n .long hid_leaf\n" HIDDEN
@@ -124,7 +126,8 @@ static void found__task_that_never_returns__is_traced(void **state)
     static struct board b;
     static struct asm_prog prog;
     (void)state;
-    run(&b, &prog,
+    run_traced(
+        &b, &prog,
         "main: mov.l l_task,r1\n bsr start\n mov #10,r9\n m_end: bra m_end\n nop\n start: lds "
         "r1,pr\n rts\n nop\n"
         ".align 2\n l_task: .long hid_task\n"
@@ -142,7 +145,8 @@ static void blind__function_nobody_can_find__its_calls_are_counted_and_doubtful(
     static struct board b;
     static struct asm_prog prog;
     (void)state;
-    run(&b, &prog,
+    run_traced(
+        &b, &prog,
         TEN_CALLS(
             "mov.l l_p,r1\n mov.l r1,@-r15\n mov.l @r15+,r1\n add #-16,r1\n") ".align 2\n l_p: "
                                                                               ".long "

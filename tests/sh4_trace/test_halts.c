@@ -26,7 +26,7 @@ static const char calls[] = "main: mov.l l_vec,r0\n ldc r0,vbr\n mov.l l_g,r1\n 
                             "g: rts\n add #1,r9\n"
                             ".align 4\n vec: .space 256\n hand: bra hand\n add #1,r0\n";
 
-static uint32_t at(const char *label) { return asm_label(&prog, label); }
+static uint32_t address_of(const char *label) { return asm_label(&prog, label); }
 
 static void arm_and_run(void)
 {
@@ -79,7 +79,7 @@ static void halt__in_a_stub__is_shown_where_the_program_is(void **state)
         struct target_stop stop = next_stop();
         assert_int_equal(stop.reason, STOP_REQUEST);
         assert_int_equal(stop.pc, board_reg(&b, REG_PC));
-        assert_in_range(stop.pc & 0x1FFFFFFF, at("main"), at("l_end") - 2);
+        assert_in_range(stop.pc & 0x1FFFFFFF, address_of("main"), address_of("l_end") - 2);
         uint32_t calls_made = board_reg(&b, REG_R8), bodies = board_reg(&b, REG_R9);
         assert_true(calls_made - bodies <= 1); /* the program goes on as if nothing had been */
         assert_true(calls_made > before);
@@ -119,7 +119,7 @@ static void halt__where_an_RTE_has_led__is_shown_where_the_program_is(void **sta
         struct target_stop stop = next_stop();
         assert_int_equal(stop.reason, STOP_REQUEST);
         assert_int_equal(stop.pc, board_reg(&b, REG_PC));
-        assert_in_range(stop.pc & 0x1FFFFFFF, at("main"), at("l_end") - 2);
+        assert_in_range(stop.pc & 0x1FFFFFFF, address_of("main"), address_of("l_end") - 2);
     }
     board_close(&b);
 }
@@ -130,8 +130,8 @@ static void range__under_way_when_the_trace_is_switched__ends_in_the_range(void 
     arm_and_run();
     board_halt(&b);
     struct resume how = { .kind = RESUME_RANGE,
-                          .range_lo = at("m_spin"),
-                          .range_hi = at("m_spin") + 6 };
+                          .range_lo = address_of("m_spin"),
+                          .range_hi = address_of("m_spin") + 6 };
     assert_int_equal(b.t->ops->resume(b.t, &how, &err), 0);
     assert_int_equal(b.t->ops->trace->set_active(b.t, false, &err), 0);
     struct target_stop stop = next_stop();
@@ -140,16 +140,16 @@ static void range__under_way_when_the_trace_is_switched__ends_in_the_range(void 
     board_close(&b);
 }
 
-static void ignore(void *ctx, const char *bytes, size_t n)
+static void ignore_text(void *ctx, const char *bytes, size_t n)
 {
     (void)ctx;
     (void)bytes;
     (void)n;
 }
 
-static void monitor(const char *name, char *word)
+static void run_monitor(const char *name, char *word)
 {
-    const struct text_sink sink = { .write = ignore };
+    const struct text_sink sink = { .write = ignore_text };
     char *argv[] = { (char *)name, word };
     for (const struct monitor_command *c = b.t->ops->monitor; c->name; c++)
         if (!strcmp(c->name, name))
@@ -163,11 +163,11 @@ static void events__polled_while_the_host_steps__leave_the_program_standing(void
     struct event ev[8];
     arm_and_run();
     board_halt(&b);
-    monitor("catch", "trapa");
-    board_set_reg(&b, REG_PC, at("m_trap"));
+    run_monitor("catch", "trapa");
+    board_set_reg(&b, REG_PC, address_of("m_trap"));
     board_resume(&b);
     assert_int_equal(next_stop().reason, STOP_SIGNAL);
-    assert_int_equal(b.t->ops->insert_bp(b.t, BP_SOFT, at("m_spin"), 2, &err), 0);
+    assert_int_equal(b.t->ops->insert_bp(b.t, BP_SOFT, address_of("m_spin"), 2, &err), 0);
     board_resume(&b);
     for (int i = 0; i < 3; i++) {
         struct target_stop stop;

@@ -66,7 +66,7 @@ static struct cut {
     uint64_t lag_ns; /* of an adapter, for each transfer; of the session that attaches */
 } cut;
 
-static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+static int execute_cut(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
     cut.used++;
     cut.left--;
@@ -84,14 +84,14 @@ static void insert_cut(struct board *b)
     struct sh4_target *t = sh4_of(b->t);
     cut.real = t->link.jtag;
     cut.ops = *cut.real;
-    cut.ops.execute = execute;
+    cut.ops.execute = execute_cut;
     cut.left = 1l << 60;
     t->link.jtag = &cut.ops;
 }
 
 enum phase { ARMING, PROFILING, DISARMING, NPHASES };
 
-static void start(struct board *b, struct asm_prog *prog)
+static void start_endless(struct board *b, struct asm_prog *prog)
 {
     board_open(b, prog, "", endless);
     board_resume(b);
@@ -200,7 +200,7 @@ static void wait_for_reader(unsigned us)
 {
     static struct board b;
     static struct asm_prog prog;
-    start(&b, &prog);
+    start_endless(&b, &prog);
     struct trace_config cfg = { .image = &b.im, .counter = { 0x23, 0x13 } };
     struct err err = { .code = ERR_OK };
     uint32_t patience = 0x7FFFFFFF;
@@ -244,7 +244,7 @@ static void cut_everywhere(enum phase when, const char *what)
     static const long some[] = { [ARMING] = 20, [PROFILING] = 5, [DISARMING] = 10 };
     static struct board b;
     static struct asm_prog prog;
-    start(&b, &prog);
+    start_endless(&b, &prog);
     long total = go_through(&b, when, -1);
     board_close(&b);
     print_message("  %s takes %ld transfers\n", what, total);
@@ -256,12 +256,12 @@ static void cut_everywhere(enum phase when, const char *what)
             continue;
         last = left;
         if (when == ARMING || getenv("lost_all")) {
-            start(&b, &prog);
+            start_endless(&b, &prog);
             go_through(&b, when, left);
             come_back(&b, what, left, 0);
             board_close(&b);
         }
-        start(&b, &prog);
+        start_endless(&b, &prog);
         go_through(&b, when, left);
         attach_again(&b, what, left);
         board_close(&b);
@@ -352,7 +352,7 @@ static bool cut_leaving_breakpoint(long left)
     static struct asm_prog prog;
     struct target_stop stop;
     struct err err = { .code = ERR_OK };
-    start(&b, &prog);
+    start_endless(&b, &prog);
     uint32_t f = asm_label(&prog, "f");
     board_halt(&b);
     assert_int_equal(b.t->ops->insert_bp(b.t, BP_SOFT, f, 2, &err), 0);
@@ -466,7 +466,7 @@ static void arm__one_transfer_lost__says_so_or_traces(void **state)
     (void)state;
     for (long left = -1; left < total; left++) {
         struct trace_config cfg = { .image = &b.im, .counter = { 0x23, 0x13 } };
-        start(&b, &prog);
+        start_endless(&b, &prog);
         cut = (struct cut){
             .real = cut.real, .ops = cut.ops, .left = left < 0 ? 1l << 60 : left, .once = true
         };
@@ -502,7 +502,7 @@ static void disarm__caller_behind_with_its_events__program_runs_on(void **state)
     struct event *ev = malloc(BOARD_MAX_EVENTS * sizeof *ev);
     size_t n = 0;
     (void)state;
-    start(&b, &prog);
+    start_endless(&b, &prog);
     assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, NULL), 0);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(b.t->ops->poll(b.t, 1000000, &stop, NULL), 0);

@@ -32,7 +32,7 @@ static uint32_t address_of(const struct fixture *fx, const char *name)
     return (uint32_t)addr;
 }
 
-static uint32_t counted(struct fixture *fx, const char *name)
+static uint32_t counter_value(struct fixture *fx, const char *name)
 {
     return board_word(&fx->b, address_of(fx, name));
 }
@@ -116,10 +116,10 @@ static void run_until(struct fixture *fx, uint32_t loads)
         board_resume(&fx->b);
         board_for(&fx->b, SLICE_NS);
         board_halt(&fx->b);
-        if (counted(fx, "Loads") >= loads)
+        if (counter_value(fx, "Loads") >= loads)
             return;
     }
-    fail_msg("%u overlays loaded only", (unsigned)counted(fx, "Loads"));
+    fail_msg("%u overlays loaded only", (unsigned)counter_value(fx, "Loads"));
 }
 
 static void overlays__taking_turns__each_call_is_of_the_one_that_is_there(void **state)
@@ -131,11 +131,11 @@ static void overlays__taking_turns__each_call_is_of_the_one_that_is_there(void *
     print_message("  %zu Scroll, %zu Row, %zu Punch, %zu Bruise, %zu Menu\n", c.scroll, c.row,
                   c.punch, c.bruise, c.menu);
     /* halted anywhere: a function may have been called and not have counted yet */
-    assert_in_range(c.scroll - counted(fx, "Scrolls"), 0, 1);
-    assert_in_range(c.row - counted(fx, "Rows"), 0, 1);
-    assert_in_range(c.punch - counted(fx, "Punches"), 0, 1);
-    assert_in_range(c.bruise - counted(fx, "Bruises"), 0, 1);
-    assert_in_range(c.menu - counted(fx, "Menus"), 0, 1);
+    assert_in_range(c.scroll - counter_value(fx, "Scrolls"), 0, 1);
+    assert_in_range(c.row - counter_value(fx, "Rows"), 0, 1);
+    assert_in_range(c.punch - counter_value(fx, "Punches"), 0, 1);
+    assert_in_range(c.bruise - counter_value(fx, "Bruises"), 0, 1);
+    assert_in_range(c.menu - counter_value(fx, "Menus"), 0, 1);
     assert_int_equal(c.unknown, 0);
     assert_true(c.scroll && c.punch && c.menu);
     board_disarm(&fx->b);
@@ -153,21 +153,23 @@ static void overlays__nobody_answers__program_goes_on_and_nothing_has_a_wrong_na
     assert_int_equal(
         sh4_trace_put(t->plug.trace, sh4_trace_blob.ext + 4 * SH4_TRACE_X_WAIT, &loops, 1, &err),
         0);
-    uint32_t before = counted(fx, "Loads");
+    uint32_t before = counter_value(fx, "Loads");
     board_resume(&fx->b);
     assert_true(sh4_link_wait(&t->link, 2000000, &err) >= 0);
     board_for(&fx->b, SLICE_NS);
     board_halt(&fx->b);
-    uint32_t loads = counted(fx, "Loads");
+    uint32_t loads = counter_value(fx, "Loads");
     print_message("  %u overlays loaded meanwhile\n", (unsigned)(loads - before));
     assert_true(loads > before + 1);
     struct calls c = count_calls(fx);
     print_message("  %zu calls of nobody knows which\n", c.unknown);
     assert_true(c.unknown > 0);
     /* at most one under way of each; what is missing is under the names of all */
-    assert_true(c.scroll <= counted(fx, "Scrolls") + 1 && c.row <= counted(fx, "Rows") + 1);
-    assert_true(c.punch <= counted(fx, "Punches") + 1 && c.menu <= counted(fx, "Menus") + 1);
-    assert_true(c.bruise <= counted(fx, "Bruises") + 1);
+    assert_true(c.scroll <= counter_value(fx, "Scrolls") + 1 &&
+                c.row <= counter_value(fx, "Rows") + 1);
+    assert_true(c.punch <= counter_value(fx, "Punches") + 1 &&
+                c.menu <= counter_value(fx, "Menus") + 1);
+    assert_true(c.bruise <= counter_value(fx, "Bruises") + 1);
     board_disarm(&fx->b);
 }
 

@@ -35,19 +35,19 @@ static const char windows[] =
     ".align 4\n vec: .space 256\n"
     "hand: sts.l pr,@-r15\n bsr sets\n stc sr,r4\n lds.l @r15+,pr\n rte\n add #1,r8\n";
 
-static uint32_t at(const char *label) { return asm_label(&prog, label); }
+static uint32_t address_of(const char *label) { return asm_label(&prog, label); }
 
-static void arm(const char *start, const char *stop)
+static void arm_points(const char *start, const char *stop)
 {
     struct trace_config cfg = { .counter = { 0x23, 0x13 },
                                 .has_start = start != NULL,
-                                .start = start ? at(start) : 0 };
+                                .start = start ? address_of(start) : 0 };
     if (stop)
-        cfg.stops[cfg.nstops++] = at(stop);
+        cfg.stops[cfg.nstops++] = address_of(stop);
     board_arm(&b, &cfg);
 }
 
-static const char *note(void)
+static const char *status_note(void)
 {
     static struct trace_status st;
     assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
@@ -64,8 +64,9 @@ static void points__where_bl_may_be_1__are_watched_by_user_breaks(void **state)
 {
     (void)state;
     board_open(&b, &prog, "", windows);
-    arm("m_open", "m_close");
-    assert_non_null(strstr(note(), "2 point(s) watched by user breaks: SR.BL may be 1 there"));
+    arm_points("m_open", "m_close");
+    assert_non_null(
+        strstr(status_note(), "2 point(s) watched by user breaks: SR.BL may be 1 there"));
     board_run(&b, "m_end", RUN_NS);
     board_disarm(&b);
     result_is_right();
@@ -78,7 +79,7 @@ static void points__where_bl_may_be_1__are_watched_by_user_breaks(void **state)
         if (e->kind == EVENT_START)
             start = e;
         if (e->kind == EVENT_START || e->kind == EVENT_STOP) {
-            assert_int_equal(e->pc, at(e->kind == EVENT_START ? "m_open" : "m_close"));
+            assert_int_equal(e->pc, address_of(e->kind == EVENT_START ? "m_open" : "m_close"));
             assert_int_equal(e->sp, BOARD_STACK);
         }
         if (e->kind == EVENT_STOP)
@@ -100,7 +101,7 @@ static void point__met_with_bl_1_too__acts_only_with_bl_0(void **state)
 {
     (void)state;
     board_open(&b, &prog, "", often_blocked);
-    arm(NULL, "b_in");
+    arm_points(NULL, "b_in");
     board_run(&b, "m_end", RUN_NS);
     board_disarm(&b);
     assert_int_equal(board_reg(&b, 8), 2 * ROUNDS);
@@ -108,7 +109,7 @@ static void point__met_with_bl_1_too__acts_only_with_bl_0(void **state)
     assert_int_equal(board_count(&b, EVENT_STOP), 1);
     board_close(&b);
     board_open(&b, &prog, "", often_blocked);
-    arm("b_in", NULL);
+    arm_points("b_in", NULL);
     board_run(&b, "m_end", RUN_NS);
     board_disarm(&b);
     assert_int_equal(board_count(&b, EVENT_START), 1);
@@ -128,16 +129,17 @@ static void point__where_bl_is_1__is_refused(void **state)
     for (size_t i = 0; i < ARRAY_LEN(where); i++) {
         struct err err = { .code = ERR_OK };
         board_open(&b, &prog, "", src);
-        struct trace_config cfg = {
-            .image = &b.im, .counter = { 0x23, 0x13 }, .has_start = true, .start = at(where[i])
-        };
+        struct trace_config cfg = { .image = &b.im,
+                                    .counter = { 0x23, 0x13 },
+                                    .has_start = true,
+                                    .start = address_of(where[i]) };
         assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, &err), -ERR_USAGE);
         assert_non_null(strstr(err.what, "runs with SR.BL=1, where a trap resets the CPU"));
         board_close(&b);
     }
 }
 
-static void hold(unsigned n, bool on)
+static void hold_breakpoints(unsigned n, bool on)
 {
     static const uint32_t somewhere[] = { 0x0C000100, 0x0C000200 };
     struct err err = { .code = ERR_OK };
@@ -152,20 +154,20 @@ static void points__channels_are_the_debuggers__reported_until_they_are_given_ba
 {
     (void)state;
     board_open(&b, &prog, "", windows);
-    hold(1, true);
-    arm("m_open", NULL);
+    hold_breakpoints(1, true);
+    arm_points("m_open", NULL);
     board_run(&b, "g", RUN_NS);
     assert_int_equal(board_count(&b, EVENT_START), 1);
     board_disarm(&b);
-    hold(2, true);
-    arm("m_open", NULL);
+    hold_breakpoints(2, true);
+    arm_points("m_open", NULL);
     board_run(&b, "g", RUN_NS);
     board_run(&b, "k", RUN_NS);
     assert_int_equal(board_count(&b, EVENT_START), 1);
-    assert_non_null(strstr(note(), "1 point(s) NOT watched: the break channels are GDB's"));
-    hold(2, false);
+    assert_non_null(strstr(status_note(), "1 point(s) NOT watched: the break channels are GDB's"));
+    hold_breakpoints(2, false);
     board_run(&b, "g", RUN_NS);
-    assert_null(strstr(note(), "NOT watched"));
+    assert_null(strstr(status_note(), "NOT watched"));
     assert_int_equal(board_count(&b, EVENT_START), 2);
     board_disarm(&b);
     board_run(&b, "m_end", RUN_NS);
@@ -186,8 +188,8 @@ static void points__debugger_stops_there__they_act_when_it_goes_on(void **state)
     (void)state;
     for (int trap = 0; trap < 2; trap++) {
         board_open(&b, &prog, "", trap ? plain : windows);
-        arm("m_open", "m_close");
-        assert_true(!trap == !!strstr(note(), "watched"));
+        arm_points("m_open", "m_close");
+        assert_true(!trap == !!strstr(status_note(), "watched"));
         board_run(&b, "m_open", RUN_NS);
         assert_int_equal(board_count(&b, EVENT_START), 0);
         board_run(&b, "m_close", RUN_NS);
@@ -196,7 +198,7 @@ static void points__debugger_stops_there__they_act_when_it_goes_on(void **state)
         assert_int_equal(b.t->ops->resume(b.t, &step, &err), 0);
         while (b.t->ops->poll(b.t, 1000000, &stop, &err) == 0)
             ;
-        assert_int_equal(stop.pc, at("m_close") + 2);
+        assert_int_equal(stop.pc, address_of("m_close") + 2);
         board_run(&b, "m_open", RUN_NS);
         assert_int_equal(board_count(&b, EVENT_STOP), 1);
         board_run(&b, "m_end", RUN_NS);
@@ -222,13 +224,13 @@ static void point__break_and_fault_right_behind_it__are_what_they_are(void **sta
     struct target_stop stop;
     (void)state;
     board_open(&b, &prog, "", src);
-    arm("m_open", NULL);
-    assert_int_equal(b.t->ops->insert_bp(b.t, BP_HARD, at("m_open") + 2, 2, &err), 0);
+    arm_points("m_open", NULL);
+    assert_int_equal(b.t->ops->insert_bp(b.t, BP_HARD, address_of("m_open") + 2, 2, &err), 0);
     board_resume(&b);
     while (b.t->ops->poll(b.t, 1000000, &stop, &err) == 0)
         ;
-    assert_int_equal(stop.pc, at("m_open") + 2);
-    assert_int_equal(b.t->ops->remove_bp(b.t, BP_HARD, at("m_open") + 2, 2, &err), 0);
+    assert_int_equal(stop.pc, address_of("m_open") + 2);
+    assert_int_equal(b.t->ops->remove_bp(b.t, BP_HARD, address_of("m_open") + 2, 2, &err), 0);
     board_run(&b, "m_end", RUN_NS);
     board_disarm(&b);
     assert_int_equal(board_reg(&b, 8), ROUNDS);
@@ -241,7 +243,7 @@ static void start__where_the_program_stands__starts_at_once(void **state)
 {
     (void)state;
     board_open(&b, &prog, "", windows);
-    arm("main", NULL);
+    arm_points("main", NULL);
     board_run(&b, "m_end", RUN_NS);
     board_disarm(&b);
     result_is_right();
@@ -258,7 +260,7 @@ static void stop__by_the_user_in_a_loop__its_time_is_counted(void **state)
     struct err err = { .code = ERR_OK };
     (void)state;
     board_open(&b, &prog, "", src);
-    arm(NULL, NULL);
+    arm_points(NULL, NULL);
     board_resume(&b);
     board_for(&b, 5000000);
     assert_int_equal(b.t->ops->trace->set_active(b.t, false, &err), 0);

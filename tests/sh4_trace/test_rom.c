@@ -155,7 +155,7 @@ static uint16_t opcode_at(const struct rom_board *r, uint32_t pc)
 
 /* What the instruction at pc, after which the program stands at `next`, means; EVENT_TIMESTAMP:
  * nothing. */
-static enum event_kind meaning(const struct rom_board *r, uint32_t pc, uint32_t next)
+static enum event_kind meaning_of(const struct rom_board *r, uint32_t pc, uint32_t next)
 {
     uint16_t op = opcode_at(r, pc);
     if ((op & 0xF0FF) == 0x400B || op >> 12 == 0xB || (op & 0xF0FF) == 0x0003)
@@ -194,7 +194,7 @@ static size_t step_all(struct rom_board *r, struct truth *out, uint32_t *result)
         while (ret == 0)
             ret = r->b.t->ops->poll(r->b.t, 1000000, &stop, &err);
         assert_int_equal(ret, 1);
-        enum event_kind kind = meaning(r, pc, (uint32_t)stop.pc);
+        enum event_kind kind = meaning_of(r, pc, (uint32_t)stop.pc);
         assert_true(n < MAX_TRUTH);
         if (kind != EVENT_TIMESTAMP)
             out[n++] = (struct truth){ (uint8_t)kind, pc, (uint32_t)stop.pc,
@@ -206,7 +206,7 @@ static size_t step_all(struct rom_board *r, struct truth *out, uint32_t *result)
     return n;
 }
 
-static void expect(const struct rom_board *r, const struct truth *want, size_t n)
+static void expect_events(const struct rom_board *r, const struct truth *want, size_t n)
 {
     size_t k = 0;
     for (size_t i = 0; i < r->b.nev; i++) {
@@ -238,7 +238,7 @@ static void same_as_stepped(const char *options, uint32_t at)
     assert_int_equal(board_reg(&r.b, 8), plain);
     board_disarm(&r.b);
     assert_int_equal(r.b.t->ops->trace->status(r.b.t, &st, NULL), 0);
-    expect(&r, want, n);
+    expect_events(&r, want, n);
     assert_int_equal(st.untraced_sites, 0);
     assert_non_null(strstr(st.note, "16 in ROM by stepping"));
     for (size_t i = 0, before = 0; i < r.b.nev; i++) {
@@ -496,7 +496,7 @@ static void rom__debugger_stops_and_steps_there__no_event_is_missed(void **state
     board_run(&r.b, "m_end", 2000000000);
     assert_int_equal(board_reg(&r.b, 8), plain);
     board_disarm(&r.b);
-    expect(&r, want, n);
+    expect_events(&r, want, n);
     board_close(&r.b);
 }
 

@@ -21,7 +21,7 @@ enum { TEXT = 0x8C020000, STACK = TEXT - 256, RAM = 0x8C800000, SPECIAL = 16 };
 static const char *const kind_names[GEN_NKINDS] = { "jsr", "bsr",  "bsrf", "jmp",
                                                     "bra", "braf", "mixed" };
 
-static void find(const struct gen_program *g, struct sh4_sites *s)
+static void find_sites(const struct gen_program *g, struct sh4_sites *s)
 {
     struct sh4_sites_config cfg = { 0 };
     struct err err = { .code = ERR_OK };
@@ -76,7 +76,7 @@ static void plan_one(const struct gen_config *cfg)
     char name[64];
     snprintf(name, sizeof name, "%s %zu, %u", kind_names[cfg->kind], cfg->functions, cfg->pad);
     gen_open(&g, cfg);
-    find(&g, &s);
+    find_sites(&g, &s);
     struct sh4_trace_request rq = {
         .sites = &s, .big = cfg->big, .ram = RAM, .ram_bytes = 64 << 20
     };
@@ -135,7 +135,7 @@ static void plan__more_ram_than_the_ring_can_use__ring_is_what_the_host_reads(vo
     for (uint32_t ram = 64 << 10; ram <= 16 << 20; ram *= 2) {
         struct sh4_trace_plan p;
         struct err err = { .code = ERR_OK };
-        find(&g, &s);
+        find_sites(&g, &s);
         struct sh4_trace_request rq = { .sites = &s, .ram = RAM, .ram_bytes = ram };
         assert_int_equal(sh4_trace_plan(&rq, &p, &err), 0);
         check_plan(&g, &s, &p, "ring");
@@ -193,7 +193,7 @@ struct traced {
     struct gen_program g;
 };
 
-static void load(struct traced *x, const struct gen_config *cfg)
+static void load_traced(struct traced *x, const struct gen_config *cfg)
 {
     struct err err = { .code = ERR_OK };
     board_open(&x->b, &x->prog, "", "wait: bra wait\n nop\n");
@@ -210,7 +210,7 @@ static void load(struct traced *x, const struct gen_config *cfg)
     board_set_reg(&x->b, 15, STACK);
 }
 
-static void unload(struct traced *x)
+static void unload_traced(struct traced *x)
 {
     board_close(&x->b);
     gen_close(&x->g);
@@ -254,7 +254,7 @@ static void run_one(const struct gen_config *cfg, const struct trace_config *tc)
 {
     struct traced *x = calloc(1, sizeof *x);
     struct trace_status st;
-    load(x, cfg);
+    load_traced(x, cfg);
     board_arm(&x->b, tc);
     board_run(&x->b, "end_", 120000000000);
     assert_int_equal(x->b.t->ops->trace->status(x->b.t, &st, NULL), 0);
@@ -266,7 +266,7 @@ static void run_one(const struct gen_config *cfg, const struct trace_config *tc)
     check_hits(x, cfg->rounds);
     board_disarm(&x->b);
     check_memory(x);
-    unload(x);
+    unload_traced(x);
 }
 
 static void board__twenty_thousand_functions__every_call_is_seen(void **state)

@@ -25,7 +25,7 @@ static const char program[] = "main: mov.l l_v,r9\n mov #0,r8\n"
                               ".align 2\n l_v: .long 0xAC0E0000\n"
                               "f: rts\n nop\n";
 
-static uint32_t rounds(struct board *b)
+static uint32_t rounds_done(struct board *b)
 {
     board_halt(b);
     uint32_t n = board_reg(b, 8);
@@ -34,7 +34,8 @@ static uint32_t rounds(struct board *b)
 }
 
 /* Rounds in RUN_NS, traced as cfg says or not at all. */
-static uint32_t progress(const struct trace_config *cfg, uint32_t less, struct trace_status *st)
+static uint32_t rounds_in_run(const struct trace_config *cfg, uint32_t less,
+                              struct trace_status *st)
 {
     static struct board b;
     static struct asm_prog prog;
@@ -49,9 +50,9 @@ static uint32_t progress(const struct trace_config *cfg, uint32_t less, struct t
     }
     board_resume(&b);
     board_for(&b, 1000000);
-    uint32_t before = rounds(&b);
+    uint32_t before = rounds_done(&b);
     board_for(&b, RUN_NS);
-    uint32_t n = rounds(&b) - before;
+    uint32_t n = rounds_done(&b) - before;
     if (cfg)
         assert_int_equal(b.t->ops->trace->status(b.t, st, NULL), 0);
     board_close(&b);
@@ -74,13 +75,13 @@ static void trace_status__counters_of_any_kind__slow_down_is_the_true_one(void *
         { "filter", { .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_AUTO }, 0.1 },
     };
     (void)state;
-    double plain = progress(NULL, 0, NULL);
+    double plain = rounds_in_run(NULL, 0, NULL);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         double truth = 0, reported = 0;
         for (uint32_t k = 0; k < SIZES; k++) {
             struct trace_status st;
             char text[80];
-            double times = plain / progress(&rows[i].cfg, k * STEP, &st);
+            double times = plain / rounds_in_run(&rows[i].cfg, k * STEP, &st);
             struct slowdown s = slowdown_of(&st.time);
             print_message("  %s: %s, really %.2f\n", rows[i].name,
                           slowdown_text(&s, text, sizeof text), times);

@@ -16,7 +16,7 @@ enum { RUN_NS = 2000000000, RESULTS = 7 /* r8 to r14 */, REG_SR = 22, SR_BL = 0x
 static struct board b;
 static struct asm_prog prog;
 
-static void results(uint32_t r[RESULTS])
+static void read_results(uint32_t r[RESULTS])
 {
     for (unsigned i = 0; i < RESULTS; i++)
         r[i] = board_reg(&b, 8 + i);
@@ -28,12 +28,12 @@ static void run_both(const char *src)
     uint32_t plain[RESULTS], traced[RESULTS];
     board_open(&b, &prog, "", src);
     board_run(&b, "m_end", RUN_NS);
-    results(plain);
+    read_results(plain);
     board_close(&b);
     board_open(&b, &prog, "", src);
     board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
     board_run(&b, "m_end", RUN_NS);
-    results(traced);
+    read_results(traced);
     board_disarm(&b);
     assert_memory_equal(traced, plain, sizeof plain);
 }

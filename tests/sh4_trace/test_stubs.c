@@ -24,7 +24,7 @@ enum {
     VECTORS = RIG_VBR
 };
 
-static uint32_t rnd(uint32_t *s)
+static uint32_t next_random(uint32_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 17;
@@ -36,27 +36,27 @@ static uint32_t rnd(uint32_t *s)
 static void random_state(struct sh4_cpu *c, uint8_t *ram, uint32_t *seed)
 {
     for (int i = 0; i < 16; i++)
-        c->r[i] = DATA + 0x1000 + (rnd(seed) & 0x3FFC);
-    c->r[0] = rnd(seed) & 0xFFC;
-    c->r[15] = DATA + 0x8000 + (rnd(seed) & 0xFFC);
+        c->r[i] = DATA + 0x1000 + (next_random(seed) & 0x3FFC);
+    c->r[0] = next_random(seed) & 0xFFC;
+    c->r[15] = DATA + 0x8000 + (next_random(seed) & 0xFFC);
     for (int i = 0; i < 8; i++)
-        c->rb[i] = rnd(seed);
+        c->rb[i] = next_random(seed);
     for (int i = 0; i < 16; i++) {
-        c->fr[i] = rnd(seed) & 0x7F7FFFFF;
-        c->xf[i] = rnd(seed) & 0x7F7FFFFF;
+        c->fr[i] = next_random(seed) & 0x7F7FFFFF;
+        c->xf[i] = next_random(seed) & 0x7F7FFFFF;
     }
-    c->pr = CODE + 0x800 + (rnd(seed) & 0x7C);
-    c->gbr = DATA + (rnd(seed) & 0xFFC);
-    c->mach = rnd(seed);
-    c->macl = rnd(seed);
-    c->fpul = rnd(seed);
-    c->dbr = rnd(seed);
+    c->pr = CODE + 0x800 + (next_random(seed) & 0x7C);
+    c->gbr = DATA + (next_random(seed) & 0xFFC);
+    c->mach = next_random(seed);
+    c->macl = next_random(seed);
+    c->fpul = next_random(seed);
+    c->dbr = next_random(seed);
     c->ssr = 0x40000000;
     c->spc = CODE + 0x900;
     c->vbr = VECTORS;
-    sh4_set_sr(c, 0x40000000 | (rnd(seed) & 0x303));
+    sh4_set_sr(c, 0x40000000 | (next_random(seed) & 0x303));
     for (uint32_t i = 0; i < DATA_BYTES; i += 4)
-        put_le32(ram + (DATA - RIG_RAM) + i, DATA + 0x2000 + (rnd(seed) & 0x1FFC));
+        put_le32(ram + (DATA - RIG_RAM) + i, DATA + 0x2000 + (next_random(seed) & 0x1FFC));
 }
 
 /* Runs from pc until control has left [pc, pc+len); false after an exception or a loop. */
@@ -91,8 +91,8 @@ static void same_state(const struct sh4_cpu *a, const struct sh4_cpu *b, const c
 
 /* The instruction (and slot) where it was, against its stub elsewhere; both from the same state.
  * Returns false if the original raised an exception, which the stub may then do, too. */
-static bool compare(const struct sh4_stub *st, uint16_t op, uint16_t slot, bool delayed,
-                    uint32_t seed, const char *what)
+static bool compare_with_stub(const struct sh4_stub *st, uint16_t op, uint16_t slot, bool delayed,
+                              uint32_t seed, const char *what)
 {
     static struct rig r[2];
     static struct asm_prog prog;
@@ -164,7 +164,8 @@ static void stubs__sites_from_random_states__do_what_the_original_does(void **st
                 }
                 snprintf(what, sizeof what, "%s slot %04x reg %u", sh4_site_kind_name(kind), s.slot,
                          s.reg);
-                compared += compare(&st, s.opcode, s.slot, true, rnd(&seed), what);
+                compared +=
+                    compare_with_stub(&st, s.opcode, s.slot, true, next_random(&seed), what);
             }
     print_message("  %zu compared\n", compared);
     assert_true(compared > 150);
@@ -177,7 +178,8 @@ static void stubs__points_on_random_instructions__do_what_the_original_does(void
     uint32_t seed = 0xBEEF;
     size_t compared = 0, refused = 0;
     for (int i = 0; i < 1500; i++) {
-        uint16_t op = (uint16_t)rnd(&seed), slot = slots[rnd(&seed) % ARRAY_LEN(slots)];
+        uint16_t op = (uint16_t)next_random(&seed),
+                 slot = slots[next_random(&seed) % ARRAY_LEN(slots)];
         struct sh4_flow f = sh4_flow(op, CODE + 0x100);
         uint8_t code[0x600];
         if (!sh4_decode(op, false, false) || f.kind == SH4_FLOW_RTE || op == 0x001B ||
@@ -203,7 +205,8 @@ static void stubs__points_on_random_instructions__do_what_the_original_does(void
             if (sh4_stub_point(&s, CODE + 0x100, false, &st, &err) < 0)
                 refused++;
             else if (!sh4_dbr_twin(op) && op >> 8 != 0xDF && op >> 8 != 0x9F)
-                compared += compare(&st, op, f.slot ? slot : 0x0009, f.slot, rnd(&seed), what);
+                compared += compare_with_stub(&st, op, f.slot ? slot : 0x0009, f.slot,
+                                              next_random(&seed), what);
         }
         sh4_sites_fini(&s);
     }

@@ -22,7 +22,7 @@ struct want {
     int hits;
 };
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     const struct board *b = ctx;
     for (size_t i = 0; i < b->im.nfunctions; i++)
@@ -48,7 +48,7 @@ static void path_of(const struct board *b, const struct calltree_node *nodes, ui
     snprintf(buf, cap, "%s%s%s", front, nodes[i].kind == CALLTREE_INTERRUPT ? "!" : "", name);
 }
 
-static int wanted(const struct want *w, size_t n, const char *path)
+static int index_of_wanted(const struct want *w, size_t n, const char *path)
 {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(w[i].path, path))
@@ -57,8 +57,8 @@ static int wanted(const struct want *w, size_t n, const char *path)
 }
 
 /* Every node is wanted and has its hits, and every path that is wanted is there. */
-static unsigned differences(const struct board *b, const struct calltree *t, const struct want *w,
-                            size_t n)
+static unsigned count_differences(const struct board *b, const struct calltree *t,
+                                  const struct want *w, size_t n)
 {
     size_t nnodes, found = 0;
     unsigned bad = 0;
@@ -66,7 +66,7 @@ static unsigned differences(const struct board *b, const struct calltree *t, con
     for (uint32_t i = 0; i < nnodes; i++) {
         char path[300];
         path_of(b, nodes, i, path, sizeof path);
-        int k = wanted(w, n, path);
+        int k = index_of_wanted(w, n, path);
         found += k >= 0;
         if (k >= 0 && (w[k].hits == ANY || w[k].hits == (int)nodes[i].hits))
             continue;
@@ -82,7 +82,8 @@ static struct calltree *tree_of(struct board *b)
 {
     struct calltree *t;
     assert_int_equal(
-        calltree_new(&(struct calltree_config){ .resolve = resolve, .resolve_ctx = b }, &t, NULL),
+        calltree_new(&(struct calltree_config){ .resolve = resolve_function, .resolve_ctx = b }, &t,
+                     NULL),
         0);
     calltree_feed(t, b->ev, b->nev);
     return t;
@@ -112,14 +113,15 @@ static void run_with(struct board *b, struct asm_prog *prog, const char *src,
     board_disarm(b);
 }
 
-static void run(struct board *b, struct asm_prog *prog, const char *src, enum irq_filter filter)
+static void run_filtered(struct board *b, struct asm_prog *prog, const char *src,
+                         enum irq_filter filter)
 {
     run_with(b, prog, src,
              &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = filter });
 }
 
 /* n stacks of `bytes` below top, named in any order. */
-static struct trace_config naming(unsigned top, unsigned bytes, size_t n)
+static struct trace_config naming_stacks(unsigned top, unsigned bytes, size_t n)
 {
     struct trace_config cfg = { .counter = { 0x23, 0x13 }, .nstacks = n };
     for (size_t i = 0; i < n; i++)
@@ -183,12 +185,12 @@ static void tasks__cooperative_on_stacks_of_any_size__tree_is_exact(void **state
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
         unsigned top = 0x0C0C0000, s = sizes[i];
         snprintf(src, sizeof src, cooperative, top, top - 2 * s, top - s, top - 3 * s, "", "nop");
-        run(&b, &prog, src, IRQ_FILTER_OFF);
+        run_filtered(&b, &prog, src, IRQ_FILTER_OFF);
         struct calltree *t = tree_of(&b);
         const struct calltree_stats *st = calltree_stats(t);
         print_message("  stacks of %u: %u switches, %u inferred\n", s, (unsigned)st->switches,
                       (unsigned)st->inferred);
-        assert_int_equal(differences(&b, t, tree, ARRAY_LEN(tree)), 0);
+        assert_int_equal(count_differences(&b, t, tree, ARRAY_LEN(tree)), 0);
         assert_int_equal(st->inferred, 0);
         calltree_free(t);
         board_close(&b);
@@ -210,10 +212,10 @@ static void tasks__switched_by_an_untraced_return__tree_is_exact(void **state)
         unsigned top = 0x0C0C0000, s = sizes[i];
         snprintf(src, sizeof src, cooperative, top, top - 2 * s, top - s, top - 3 * s,
                  "tst r15,r15\n bt y_slot\n", "y_slot: nop\n rts\n nop");
-        run(&b, &prog, src, IRQ_FILTER_OFF);
+        run_filtered(&b, &prog, src, IRQ_FILTER_OFF);
         struct calltree *t = tree_of(&b);
         print_message("  stacks of %u: %u inferred\n", s, (unsigned)calltree_stats(t)->inferred);
-        assert_int_equal(differences(&b, t, tree, ARRAY_LEN(tree)), 0);
+        assert_int_equal(count_differences(&b, t, tree, ARRAY_LEN(tree)), 0);
         calltree_free(t);
         board_close(&b);
     }
@@ -232,7 +234,7 @@ static void tasks__stacks_named__tree_is_exact_however_small(void **state)
     (void)state;
     for (size_t i = 0; i < 2 * ARRAY_LEN(sizes); i++) {
         unsigned top = 0x0C0C0000, s = sizes[i / 2];
-        struct trace_config cfg = naming(top, s, 4);
+        struct trace_config cfg = naming_stacks(top, s, 4);
         bool untraced = i % 2; /* the switch's return gives no event */
         snprintf(src, sizeof src, cooperative, top, top - 2 * s, top - s, top - 3 * s,
                  untraced ? "tst r15,r15\n bt y_slot\n" : "",
@@ -241,7 +243,7 @@ static void tasks__stacks_named__tree_is_exact_however_small(void **state)
         struct calltree *t = tree_of(&b);
         print_message("  stacks of %u: %u switches, %u inferred\n", s,
                       (unsigned)calltree_stats(t)->switches, (unsigned)calltree_stats(t)->inferred);
-        assert_int_equal(differences(&b, t, tree, ARRAY_LEN(tree)), 0);
+        assert_int_equal(count_differences(&b, t, tree, ARRAY_LEN(tree)), 0);
         calltree_free(t);
         board_close(&b);
     }
@@ -298,7 +300,7 @@ static const char preemptive[] =
                         ".align 2\n h_tcr: .long 0xFFD80010\n h_cur: .long h_tcb\n h_tcb: .long "
                         "b_0\n";
 
-static void preempted(bool named, const unsigned *sizes, size_t nsizes)
+static void expect_preempted(bool named, const unsigned *sizes, size_t nsizes)
 {
     static const struct want tree[] = {
         { "main", 1 },    { "main>prep", 2 },    { "main>pause", ANY }, { "!hand", ANY },
@@ -313,13 +315,13 @@ static void preempted(bool named, const unsigned *sizes, size_t nsizes)
             unsigned top = 0x0C0C0000, s = sizes[i];
             snprintf(src, sizeof src, preemptive, top - s, up ? top : top - 2 * s,
                      up ? top - 2 * s : top);
-            struct trace_config cfg = naming(top, s, named ? 3 : 0);
+            struct trace_config cfg = naming_stacks(top, s, named ? 3 : 0);
             run_with(&b, &prog, src, &cfg);
             struct calltree *t = tree_of(&b);
             print_message("  stacks of %u: %u switches, %u inferred\n", s,
                           (unsigned)calltree_stats(t)->switches,
                           (unsigned)calltree_stats(t)->inferred);
-            assert_int_equal(differences(&b, t, tree, ARRAY_LEN(tree)), 0);
+            assert_int_equal(count_differences(&b, t, tree, ARRAY_LEN(tree)), 0);
             /* 200 instructions, RTS and its slot; the few around an interrupt may count on either
              * side of it. */
             uint64_t wa = node_at(&b, t, "ta>wa>spin")->c2, wb = node_at(&b, t, "tb>wb>spin")->c2,
@@ -335,7 +337,7 @@ static void tasks__preempted_in_a_timer_handler__each_has_its_own_work(void **st
 {
     static const unsigned sizes[] = { 512, 1024, 2048, 16384 };
     (void)state;
-    preempted(false, sizes, ARRAY_LEN(sizes));
+    expect_preempted(false, sizes, ARRAY_LEN(sizes));
 }
 
 static void
@@ -343,7 +345,7 @@ tasks__preempted_on_named_stacks__each_has_its_own_work_however_small_they_are(v
 {
     static const unsigned sizes[] = { 64, 128, 1024 };
     (void)state;
-    preempted(true, sizes, ARRAY_LEN(sizes));
+    expect_preempted(true, sizes, ARRAY_LEN(sizes));
 }
 
 /* Tasks begin inside a handler that is filtered: until they are interrupted themselves they are not
@@ -356,7 +358,7 @@ static void tasks__preempted_in_a_filtered_handler__are_followed_and_noted(void 
     char src[sizeof preemptive + 200];
     (void)state;
     snprintf(src, sizeof src, preemptive, 0x0C0C0000, 0x0C0C0000 - 1024, 0x0C0C0000 - 2048);
-    run(&b, &prog, src, IRQ_FILTER_AUTO);
+    run_filtered(&b, &prog, src, IRQ_FILTER_AUTO);
     assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
     print_message("  %s\n", st.note);
     assert_non_null(strstr(st.note, "2 tasks begun in filtered interrupts"));
@@ -498,11 +500,11 @@ static void interrupts__nested_at_every_moment__calls_stay_where_they_belong(voi
     static struct board b;
     static struct asm_prog prog;
     (void)state;
-    run(&b, &prog, nested, IRQ_FILTER_OFF);
+    run_filtered(&b, &prog, nested, IRQ_FILTER_OFF);
     struct calltree *t = tree_of(&b);
     print_message("  %zu interrupts\n", board_count(&b, EVENT_INTERRUPT));
     assert_true(board_count(&b, EVENT_INTERRUPT) > 2000);
-    assert_int_equal(differences(&b, t, tree, ARRAY_LEN(tree)), 0);
+    assert_int_equal(count_differences(&b, t, tree, ARRAY_LEN(tree)), 0);
     calltree_free(t);
     board_close(&b);
 }
@@ -551,12 +553,12 @@ static void calls__learning_pc_and_untraced_returns__no_hit_is_made_up(void **st
     static struct board b;
     static struct asm_prog prog;
     (void)state;
-    run(&b, &prog, unusual, IRQ_FILTER_OFF);
+    run_filtered(&b, &prog, unusual, IRQ_FILTER_OFF);
     struct trace_status st;
     assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
     print_message("  %s\n", st.note);
     struct calltree *t = tree_of(&b);
-    assert_int_equal(differences(&b, t, tree, ARRAY_LEN(tree)), 0);
+    assert_int_equal(count_differences(&b, t, tree, ARRAY_LEN(tree)), 0);
     calltree_free(t);
     board_close(&b);
 }

@@ -26,7 +26,7 @@ struct counts {
     bool doubtful;
 };
 
-static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+static uint64_t distance_between(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 static void open_board(struct board *b, struct asm_prog *prog, bool cached, const char *text)
 {
@@ -54,7 +54,7 @@ static struct counts read_by_program(bool cached, const char *text)
 }
 
 /* Between the last two of these events. */
-static struct counts between(const struct board *b, enum event_kind from, enum event_kind to)
+static struct counts counts_between(const struct board *b, enum event_kind from, enum event_kind to)
 {
     struct counts out = { .doubtful = false };
     const struct event *last = NULL, *first = NULL, *begun = NULL;
@@ -74,8 +74,8 @@ static struct counts between(const struct board *b, enum event_kind from, enum e
     return out;
 }
 
-static void judge(const char *what, bool cached, const struct counts *is,
-                  const struct counts *empty, const struct counts *reported)
+static void judge_window(const char *what, bool cached, const struct counts *is,
+                         const struct counts *empty, const struct counts *reported)
 {
     uint64_t truth[2] = { is->c[0] - empty->c[0], is->c[1] - empty->c[1] };
     print_message("  %s, caches %s: %u cycles, told %u; %u instructions, told %u%s\n", what,
@@ -89,7 +89,7 @@ static void judge(const char *what, bool cached, const struct counts *is,
     uint64_t within = WITHIN * 2;
     if (cached) /* by the pipeline; of a condition it is the mean of both ways */
         within = 1;
-    if (distance(reported->c[0], truth[0]) > within)
+    if (distance_between(reported->c[0], truth[0]) > within)
         fail_msg("cycles are right within %d or marked doubtful", (int)within);
 }
 
@@ -133,7 +133,7 @@ static struct counts reported_of_window(bool cached, const char *text)
                                 .nstops = 1 };
     board_arm(&b, &cfg);
     board_run(&b, "m_end", 1000000000);
-    struct counts reported = between(&b, EVENT_START, EVENT_STOP);
+    struct counts reported = counts_between(&b, EVENT_START, EVENT_STOP);
     board_close(&b);
     return reported;
 }
@@ -151,7 +151,7 @@ static void window__between_start_and_stop_points__is_what_the_program_reads(voi
             program_of(text, sizeof text, window_of(body, sizeof body, sizes[i]), sizes[i]);
             struct counts is = read_by_program(cached, text);
             struct counts reported = reported_of_window(cached, text);
-            judge(name, cached, &is, &empty, &reported);
+            judge_window(name, cached, &is, &empty, &reported);
         }
     }
 }
@@ -197,7 +197,7 @@ static void window__from_a_start_point_on_any_instruction__is_what_the_program_r
             /* a condition */
             assert_int_equal(reported.doubtful,
                              !cached && odd && first[i][0] == 'b' && first[i][1] != 'r');
-            judge(name, cached, &is, &empty, &reported);
+            judge_window(name, cached, &is, &empty, &reported);
         }
 }
 
@@ -240,7 +240,7 @@ static struct counts reported_of_handler(bool cached, const char *text, enum eve
     open_board(&b, &prog, cached, text);
     board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
     board_run(&b, "m_end", 1000000000);
-    struct counts reported = between(&b, entry, EVENT_RTE);
+    struct counts reported = counts_between(&b, entry, EVENT_RTE);
     board_close(&b);
     return reported;
 }
@@ -263,7 +263,7 @@ static void window__in_a_handler_of_the_program__is_what_the_program_reads(void 
                     cached, text, by == BY_TIMER ? EVENT_INTERRUPT : EVENT_EXCEPTION);
                 snprintf(name, sizeof name, "%s, %u instructions and what is round them", names[by],
                          sizes[i]);
-                judge(name, cached, &is, &nothing, &reported);
+                judge_window(name, cached, &is, &nothing, &reported);
             }
 }
 
@@ -317,7 +317,7 @@ static struct counts reported_of_form(bool cached, const char *text, const struc
     open_board(&b, &prog, cached, text);
     board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
     board_run(&b, "m_end", 1000000000);
-    struct counts reported = between(&b, f->from, f->to);
+    struct counts reported = counts_between(&b, f->from, f->to);
     board_close(&b);
     return reported;
 }
@@ -339,7 +339,7 @@ static void window__between_calls_and_returns_of_every_form__is_what_the_program
                 snprintf(name, sizeof name, "%s%s, %u instructions", odd ? "odd " : "",
                          forms[k].name, sizes[i]);
                 assert_false(reported.doubtful);
-                judge(name, cached, &is, &nothing, &reported);
+                judge_window(name, cached, &is, &nothing, &reported);
             }
 }
 
@@ -388,9 +388,9 @@ static void window__caches_switched_before_the_ring_is_read__is_right_or_marked(
         board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
         board_run(&b, "m_end", 1000000000);
         cut_at_call(&b, ROUNDS + 1);
-        struct counts reported = between(&b, EVENT_CALL, EVENT_RETURN);
+        struct counts reported = counts_between(&b, EVENT_CALL, EVENT_RETURN);
         board_close(&b);
-        judge("before CCR is changed", cached, &is, &nothing, &reported);
+        judge_window("before CCR is changed", cached, &is, &nothing, &reported);
     }
 }
 
@@ -426,7 +426,7 @@ window__caches_switched_on_before_the_ring_is_read__is_right_behind_a_short_even
         open_board(&b, &prog, false, text);
         board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
         board_run(&b, "m_end", 1000000000);
-        struct counts reported = between(&b, EVENT_CALL, EVENT_RETURN);
+        struct counts reported = counts_between(&b, EVENT_CALL, EVENT_RETURN);
         size_t calls = 0;
         for (size_t k = 0; k < b.nev && calls <= ROUNDS; k++) {
             calls += b.ev[k].kind == EVENT_CALL;
@@ -436,7 +436,7 @@ window__caches_switched_on_before_the_ring_is_read__is_right_behind_a_short_even
         board_close(&b);
         snprintf(name, sizeof name, "behind the switch, %u instructions", sizes[i]);
         assert_false(reported.doubtful);
-        judge(name, true, &is, &nothing, &reported);
+        judge_window(name, true, &is, &nothing, &reported);
     }
 }
 
