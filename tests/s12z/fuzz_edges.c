@@ -13,7 +13,7 @@ struct seen {
     uint64_t hash, bytes;
 };
 
-static int note(void *ctx, const struct s12z_item *i)
+static int note_item(void *ctx, const struct s12z_item *i)
 {
     struct seen *s = ctx;
     s->bytes += i->bytes;
@@ -21,12 +21,13 @@ static int note(void *ctx, const struct s12z_item *i)
     return 0;
 }
 
-static struct seen run(const struct s12z_settings *set, const pdo_edge *e, size_t n, size_t step)
+static struct seen decode_edges(const struct s12z_settings *set, const pdo_edge *e, size_t n,
+                                size_t step)
 {
     struct seen s = { 0, 0 };
     struct s12z_stream st;
     struct s12z_edges ed;
-    s12z_stream_init(&st, S12Z_FORM_WIRE, set, note, &s);
+    s12z_stream_init(&st, S12Z_FORM_WIRE, set, note_item, &s);
     s12z_edges_init(&ed, set, &st);
     for (size_t k = 0; k < n; k += step)
         s12z_edges_feed(&ed, e + k, n - k < step ? n - k : step);
@@ -36,7 +37,7 @@ static struct seen run(const struct s12z_settings *set, const pdo_edge *e, size_
     return s;
 }
 
-static void vcd(const uint8_t *data, size_t size)
+static void try_vcd(const uint8_t *data, size_t size)
 {
     struct pdo_vcd v;
     struct err err = { .code = ERR_OK };
@@ -61,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static pdo_edge e[MAX]; /* only to spare the stack */
     uint64_t at = 0;
     size_t n = 0;
-    vcd(data, size);
+    try_vcd(data, size);
     if (size < 2)
         return 0;
     set.edge_rule = data[0] % 3;
@@ -71,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at += data[k] >> 2 == 63 ? 4000 : 1u << (data[k] >> 2 & 7);
         e[n++] = PDO_EDGE(at, data[k] >> 1 & 1, data[k] & 1);
     }
-    struct seen a = run(&set, e, n, n + 1), b = run(&set, e, n, 1 + data[1]);
+    struct seen a = decode_edges(&set, e, n, n + 1), b = decode_edges(&set, e, n, 1 + data[1]);
     if (a.hash != b.hash || a.bytes != b.bytes)
         abort();
     return 0;

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { CODE = 0xFE0000, CODE_BYTES = 512 };
 
-static void note(void *ctx, const struct event *e)
+static void note_event(void *ctx, const struct event *e)
 {
     uint64_t *n = ctx;
     ++*n;
@@ -18,7 +18,7 @@ static void note(void *ctx, const struct event *e)
         abort();
 }
 
-static int add(void *ctx, uint32_t low, uint32_t high, uint64_t count)
+static int add_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
 {
     (void)count;
     *(uint64_t *)ctx += high > low;
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct image_section s[2] = { { ".text", CODE, CODE_BYTES, code, true, false },
                                   { ".vectors", 0xFFFE00, 512, vectors, false, false } };
     struct image im = { .sections = s, .nsections = 2, .big_endian = true };
-    if (s12z_flow_new(&im, &set, note, &events, &f, NULL) < 0)
+    if (s12z_flow_new(&im, &set, note_event, &events, &f, NULL) < 0)
         abort();
     for (size_t k = ncode; k + 8 <= size; k += 8) {
         struct s12z_line l;
@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (s12z_flow_check(f, &pc))
             abort();
     }
-    if (s12z_flow_blocks(f, add, &blocks) < 0 || s12z_flow_branches(f, add_branch, &branches) < 0)
+    if (s12z_flow_blocks(f, add_block, &blocks) < 0 ||
+        s12z_flow_branches(f, add_branch, &branches) < 0)
         abort();
     if (branches != s12z_flow_totals(f)->branches)
         abort();

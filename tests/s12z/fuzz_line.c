@@ -12,7 +12,7 @@ struct seen {
     uint64_t next, hash, items;
 };
 
-static int note(void *ctx, const struct s12z_item *i)
+static int note_item(void *ctx, const struct s12z_item *i)
 {
     struct seen *s = ctx;
     if (i->offset != s->next || !i->bytes)
@@ -25,12 +25,12 @@ static int note(void *ctx, const struct s12z_item *i)
     return 0;
 }
 
-static struct seen run(enum s12z_form form, const struct s12z_settings *set, const uint8_t *data,
-                       size_t size, size_t step)
+static struct seen decode_bytes(enum s12z_form form, const struct s12z_settings *set,
+                                const uint8_t *data, size_t size, size_t step)
 {
     struct seen s = { .set = *set };
     struct s12z_stream st;
-    s12z_stream_init(&st, form, set, note, &s);
+    s12z_stream_init(&st, form, set, note_item, &s);
     for (size_t k = 0; k < size; k += step)
         s12z_stream_feed(&st, data + k, size - k < step ? size - k : step, 0);
     s12z_stream_end(&st);
@@ -47,8 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum s12z_form form = data[0] & 3;
     set.low_byte_first = data[0] & 4;
     set.pthf_bytes = data[0] & 8 ? 5 : 6;
-    struct seen whole = run(form, &set, data + 1, size - 1, size),
-                cut = run(form, &set, data + 1, size - 1, 1 + data[0] / 16);
+    struct seen whole = decode_bytes(form, &set, data + 1, size - 1, size),
+                cut = decode_bytes(form, &set, data + 1, size - 1, 1 + data[0] / 16);
     if (whole.hash != cut.hash || whole.items != cut.items)
         abort();
     return 0;

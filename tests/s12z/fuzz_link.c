@@ -29,7 +29,7 @@ static int wait_ns(struct probe *p, uint64_t ns, struct err *err)
     return 0;
 }
 
-static void say(struct pin *w, uint8_t *rx, size_t n)
+static void say_bytes(struct pin *w, uint8_t *rx, size_t n)
 {
     if (!rx)
         return;
@@ -40,7 +40,7 @@ static void say(struct pin *w, uint8_t *rx, size_t n)
 }
 
 /* Every so many ops one ends with a long ACK, or with none, or the adapter fails. */
-static enum bdc_outcome outcome(struct pin *w)
+static enum bdc_outcome next_outcome(struct pin *w)
 {
     static const enum bdc_outcome bad[] = { BDC_LONG_ACK, BDC_NO_ACK, BDC_LONG_ACK, BDC_NOT_SENT };
     w->ops++;
@@ -48,8 +48,8 @@ static enum bdc_outcome outcome(struct pin *w)
                                                       : BDC_OK;
 }
 
-static int execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_long,
-                   struct err *err)
+static int execute_ops(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_long,
+                       struct err *err)
 {
     struct pin *w = pin_of(p);
     for (size_t i = 0; i < n; i++) {
@@ -58,16 +58,16 @@ static int execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_l
         bool command = op->kind == BDC_COMMAND;
         if (command && bdc_shape(op->opcode, &shape) != 0)
             return err_set(err, ERR_USAGE, "-", "no command %02x", op->opcode);
-        op->outcome = outcome(w);
+        op->outcome = next_outcome(w);
         if (op->outcome == BDC_NOT_SENT)
             return err_set(err, ERR_TIMEOUT, "-", "in step again");
         w->ns += 20000;
         op->at_ns = w->ns;
         if (op->kind != BDC_PAUSE && op->outcome != BDC_NO_ACK)
-            say(w, op->rx,
-                command                 ? shape.rx_bytes + (shape.status ? 1u : 0u)
-                : op->kind == BDC_WRITE ? 0
-                                        : op->len);
+            say_bytes(w, op->rx,
+                      command                 ? shape.rx_bytes + (shape.status ? 1u : 0u)
+                      : op->kind == BDC_WRITE ? 0
+                                              : op->len);
         if (op->outcome == BDC_NO_ACK || (op->outcome == BDC_LONG_ACK && stop_on_long))
             return (int)i + 1;
     }
@@ -122,14 +122,14 @@ static int get_pins(struct probe *p, unsigned *value, unsigned *known, struct er
     return 0;
 }
 
-static void stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes)
+static void link_stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes)
 {
     fuzz_stats(pin_of(p)->ops, cycles, transfers, bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct bdc_ops raw = { .execute = execute,
+    static const struct bdc_ops raw = { .execute = execute_ops,
                                         .sync = sync_clock,
                                         .set_clock = set_clock,
                                         .set_ack = set_ack,
@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                         .get_pins = get_pins,
                                         .wait = wait_ns,
                                         .now_ns = now_ns,
-                                        .stats = stats };
+                                        .stats = link_stats };
     struct bdc_ops pod = raw;
     pod.no_flags = true;
     pod.can = can_few;

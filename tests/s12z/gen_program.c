@@ -46,49 +46,49 @@ struct fix {
 
 /* At most one call in any expression: C does not say which of two comes first, and a seed must mean
  * one program. */
-static uint32_t rnd(struct gen *g, uint32_t n)
+static uint32_t random_below(struct gen *g, uint32_t n)
 {
     g->rng ^= g->rng << 13;
     g->rng ^= g->rng >> 7;
     g->rng ^= g->rng << 17;
     return (uint32_t)((g->rng >> 16) % n);
 }
-static bool chance(struct gen *g, unsigned percent) { return rnd(g, 100) < percent; }
+static bool has_chance(struct gen *g, unsigned percent) { return random_below(g, 100) < percent; }
 
 /* ---- bytes ---- */
-static uint32_t top(const struct gen *g) { return g->p->base + g->p->bytes - VECTORS; }
-static void byte(struct gen *g, unsigned v)
+static uint32_t highest_address(const struct gen *g) { return g->p->base + g->p->bytes - VECTORS; }
+static void put_byte(struct gen *g, unsigned v)
 {
-    assert(g->at < top(g));
+    assert(g->at < highest_address(g));
     g->p->image[g->at++ - g->p->base] = (uint8_t)v;
 }
-static void number(struct gen *g, uint32_t v, unsigned bytes)
+static void put_number(struct gen *g, uint32_t v, unsigned bytes)
 {
     while (bytes--)
-        byte(g, v >> (8 * bytes) & 0xFF);
+        put_byte(g, v >> (8 * bytes) & 0xFF);
 }
-static void begin(struct gen *g)
+static void begin_insn(struct gen *g)
 {
     g->insn = g->at;
     g->cost += g->mult;
     g->p->instructions++;
 }
-static void insn(struct gen *g, const uint8_t *b, size_t n)
+static void put_insn(struct gen *g, const uint8_t *b, size_t n)
 {
-    begin(g);
+    begin_insn(g);
     for (size_t k = 0; k < n; k++)
-        byte(g, b[k]);
+        put_byte(g, b[k]);
 }
 #define INSN(g, ...) \
-    insn(g, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+    put_insn(g, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-static struct fix rel(struct gen *g, bool wide)
+static struct fix put_offset(struct gen *g, bool wide)
 {
     struct fix f = { g->insn, g->at, wide };
-    number(g, wide ? 0x8000 : 0, wide ? 2 : 1);
+    put_number(g, wide ? 0x8000 : 0, wide ? 2 : 1);
     return f;
 }
-static void land(struct gen *g, struct fix f, uint32_t to)
+static void land_at(struct gen *g, struct fix f, uint32_t to)
 {
     int32_t d = (int32_t)(to - f.insn);
     uint8_t *b = g->p->image + (f.at - g->p->base);
@@ -101,11 +101,11 @@ static void land(struct gen *g, struct fix f, uint32_t to)
         b[0] = d & 0x7F;
     }
 }
-static void here(struct gen *g, struct fix f) { land(g, f, g->at); }
-static struct fix address(struct gen *g)
+static void land_here(struct gen *g, struct fix f) { land_at(g, f, g->at); }
+static struct fix put_no_address(struct gen *g)
 {
     struct fix f = { 0, g->at, true };
-    number(g, 0, 3);
+    put_number(g, 0, 3);
     return f;
 }
 static void put_address(struct gen *g, struct fix f, uint32_t to)
@@ -115,11 +115,11 @@ static void put_address(struct gen *g, struct fix f, uint32_t to)
     b[1] = (uint8_t)(to >> 8);
     b[2] = (uint8_t)to;
 }
-static struct fix branch(struct gen *g, unsigned opcode, bool wide)
+static struct fix put_branch(struct gen *g, unsigned opcode, bool wide)
 {
-    begin(g);
-    byte(g, opcode);
-    return rel(g, wide);
+    begin_insn(g);
+    put_byte(g, opcode);
+    return put_offset(g, wide);
 }
 
 static unsigned reg_bytes(unsigned r) { return r < D0 ? 2 : r < D6 ? 1 : 4; }
@@ -129,7 +129,7 @@ static unsigned free_reg(struct gen *g)
 {
     unsigned r;
     do
-        r = rnd(g, 8);
+        r = random_below(g, 8);
     while (r == D6 || g->locked >> r & 1);
     return r;
 }
@@ -137,134 +137,137 @@ static unsigned free_reg(struct gen *g)
 /* The general operand for an address, in one of its lengths. */
 static void at_address(struct gen *g, uint32_t a)
 {
-    switch (rnd(g, 3)) {
+    switch (random_below(g, 3)) {
     case 0:
         if (a < 0x4000) {
-            number(g, a, 2);
+            put_number(g, a, 2);
             return;
         } /* fall through */
     case 1:
         if (a < 0x10000) {
-            byte(g, 0xF8);
-            number(g, a, 2);
+            put_byte(g, 0xF8);
+            put_number(g, a, 2);
             return;
         } /* fall through */
-    default: byte(g, 0xFA); number(g, a, 3);
+    default: put_byte(g, 0xFA); put_number(g, a, 3);
     }
 }
-static uint32_t scratch(struct gen *g) { return SCRATCH + rnd(g, SCRATCH_BYTES); }
+static uint32_t scratch_address(struct gen *g) { return SCRATCH + random_below(g, SCRATCH_BYTES); }
 
 /* ---- straight code ---- */
 static void op_immediate(struct gen *g, unsigned r)
 {
     static const uint8_t page1[] = { 0x50, 0x58, 0x70, 0x78, 0x90, 0xE0 },
                          page2[] = { 0x50, 0x58, 0x70, 0x78 };
-    begin(g);
-    if (chance(g, 70)) {
-        byte(g, page1[rnd(g, ARRAY_LEN(page1))] + r);
+    begin_insn(g);
+    if (has_chance(g, 70)) {
+        put_byte(g, page1[random_below(g, ARRAY_LEN(page1))] + r);
     } else {
-        byte(g, 0x1B);
-        byte(g, page2[rnd(g, ARRAY_LEN(page2))] + r);
+        put_byte(g, 0x1B);
+        put_byte(g, page2[random_below(g, ARRAY_LEN(page2))] + r);
     }
-    number(g, rnd(g, UINT32_MAX), reg_bytes(r));
+    put_number(g, random_below(g, UINT32_MAX), reg_bytes(r));
 }
 static void op_memory(struct gen *g, unsigned r)
 {
     static const uint8_t codes[] = { 0x60, 0x68, 0x80, 0x88, 0xA0, 0xC0, 0xF0 };
-    begin(g);
-    byte(g, codes[rnd(g, ARRAY_LEN(codes))] + r);
-    at_address(g, scratch(g));
+    begin_insn(g);
+    put_byte(g, codes[random_below(g, ARRAY_LEN(codes))] + r);
+    at_address(g, scratch_address(g));
 }
 static void op_register(struct gen *g, unsigned r)
 {
     static const uint8_t codes[] = { 0x60, 0x68, 0x80, 0x88, 0xA0, 0xF0 };
-    unsigned code = codes[rnd(g, ARRAY_LEN(codes))], from = rnd(g, 8);
+    unsigned code = codes[random_below(g, ARRAY_LEN(codes))], from = random_below(g, 8);
     INSN(g, code + r, 0xB8 + from);
 }
 static void op_one(struct gen *g, unsigned r)
 {
-    INSN(g, (const uint8_t[]){ 0x30, 0x38, 0x40 }[rnd(g, 3)] + r);
+    INSN(g, (const uint8_t[]){ 0x30, 0x38, 0x40 }[random_below(g, 3)] + r);
 }
 static void op_multiply(struct gen *g, unsigned r)
 {
-    unsigned is_signed = rnd(g, 2), left = rnd(g, 8), right = rnd(g, 8),
+    unsigned is_signed = random_below(g, 2), left = random_below(g, 8), right = random_below(g, 8),
              mb = is_signed << 7 | left << 3 | right;
-    if (chance(g, 50))
+    if (has_chance(g, 50))
         INSN(g, 0x48 + r, mb);
     else
-        INSN(g, 0x1B, (const uint8_t[]){ 0x30, 0x38, 0x48, 0xB0 }[rnd(g, 4)] + r, mb);
+        INSN(g, 0x1B, (const uint8_t[]){ 0x30, 0x38, 0x48, 0xB0 }[random_below(g, 4)] + r, mb);
 }
 static void op_shift(struct gen *g, unsigned r)
 {
-    unsigned kind = rnd(g, 4), more = rnd(g, 2), from = rnd(g, 8), by = rnd(g, 15);
+    unsigned kind = random_below(g, 4), more = random_below(g, 2), from = random_below(g, 8),
+             by = random_below(g, 15);
     INSN(g, 0x10 + r, kind << 6 | 0x10 | more << 3 | from, 0x71 + by);
 }
 static void op_misc(struct gen *g, unsigned r)
 {
     static const uint8_t codes[] = { 0x40, 0xA0, 0x10, 0x18 }; /* ABS, SAT, MINU, MAXU */
-    unsigned k = rnd(g, 6);
+    unsigned k = random_below(g, 6);
     if (k < 2)
         INSN(g, 0x1B, codes[k] + r);
     else if (k < 4)
-        INSN(g, 0x1B, codes[k] + r, 0xB8 + rnd(g, 8));
+        INSN(g, 0x1B, codes[k] + r, 0xB8 + random_below(g, 8));
     else if (k == 4)
         INSN(g, 0x01);
     else
-        INSN(g, 0x9E, rnd(g, 10) << 4 | r); /* TFR */
+        INSN(g, 0x9E, random_below(g, 10) << 4 | r); /* TFR */
 }
 static void op_move(struct gen *g, unsigned r)
 {
-    unsigned size = rnd(g, 4);
+    unsigned size = random_below(g, 4);
     (void)r;
-    begin(g);
-    if (chance(g, 50)) {
-        byte(g, 0x0C + size);
-        number(g, rnd(g, UINT32_MAX), size + 1);
+    begin_insn(g);
+    if (has_chance(g, 50)) {
+        put_byte(g, 0x0C + size);
+        put_number(g, random_below(g, UINT32_MAX), size + 1);
     } else {
-        byte(g, 0x1C + size);
-        at_address(g, scratch(g));
+        put_byte(g, 0x1C + size);
+        at_address(g, scratch_address(g));
     }
-    at_address(g, scratch(g));
+    at_address(g, scratch_address(g));
 }
 /* X or Y points into the scratch area; then an operand relative to it. */
 static void op_pointer(struct gen *g, unsigned r)
 {
-    unsigned y = rnd(g, 2);
-    begin(g);
-    byte(g, 0x98 + y);
-    number(g, SCRATCH + 0x20 + rnd(g, 0x80), 3);
-    begin(g);
-    byte(g, (chance(g, 50) ? 0xA0 : 0xC0) + r);
-    switch (rnd(g, 5)) {
-    case 0: byte(g, 0x40 + 16 * y + rnd(g, 16)); break;
+    unsigned y = random_below(g, 2);
+    begin_insn(g);
+    put_byte(g, 0x98 + y);
+    put_number(g, SCRATCH + 0x20 + random_below(g, 0x80), 3);
+    begin_insn(g);
+    put_byte(g, (has_chance(g, 50) ? 0xA0 : 0xC0) + r);
+    switch (random_below(g, 5)) {
+    case 0: put_byte(g, 0x40 + 16 * y + random_below(g, 16)); break;
     case 1:
-        byte(g, 0xC0 + 16 * y);
-        byte(g, rnd(g, 32));
+        put_byte(g, 0xC0 + 16 * y);
+        put_byte(g, random_below(g, 32));
         break;
     case 2:
-        byte(g, 0xC1 + 16 * y);
-        byte(g, 0xF0 + rnd(g, 16));
+        put_byte(g, 0xC1 + 16 * y);
+        put_byte(g, 0xF0 + random_below(g, 16));
         break;
     case 3:
-        byte(g, 0xC2 + 16 * y);
-        number(g, rnd(g, 32), 3);
+        put_byte(g, 0xC2 + 16 * y);
+        put_number(g, random_below(g, 32), 3);
         break;
-    default: byte(g, (const uint8_t[]){ 0xC3, 0xC7, 0xE3, 0xE7 }[rnd(g, 4)] + 16 * y); break;
+    default:
+        put_byte(g, (const uint8_t[]){ 0xC3, 0xC7, 0xE3, 0xE7 }[random_below(g, 4)] + 16 * y);
+        break;
     }
 }
 static void op_stack(struct gen *g, unsigned r)
 {
-    INSN(g, 0xA0 + r, 0x60 + rnd(g, 12));
+    INSN(g, 0xA0 + r, 0x60 + random_below(g, 12));
 } /* 4 bytes at 0x2FFC are the last */
 
 /* Instructions that go on to the next; at most 10 bytes, twice that for op_pointer. */
-static void straight(struct gen *g)
+static void put_straight(struct gen *g)
 {
     static void (*const ops[])(struct gen *, unsigned) = {
         op_immediate, op_immediate, op_memory, op_memory, op_register, op_one,  op_one,
         op_multiply,  op_shift,     op_misc,   op_move,   op_pointer,  op_stack
     };
-    unsigned k = rnd(g, ARRAY_LEN(ops));
+    unsigned k = random_below(g, ARRAY_LEN(ops));
     ops[k](g, free_reg(g));
 }
 
@@ -280,114 +283,115 @@ static void next_number(struct gen *g)
 /* ---- conditions: one conditional branch, where to is filled in later ---- */
 static struct fix cond_flags(struct gen *g, bool wide)
 {
-    if (chance(g, 50)) {
-        begin(g);
-        byte(g, 0xE0 + D6); /* CMP */
-        number(g, rnd(g, UINT32_MAX), 4);
+    if (has_chance(g, 50)) {
+        begin_insn(g);
+        put_byte(g, 0xE0 + D6); /* CMP */
+        put_number(g, random_below(g, UINT32_MAX), 4);
     } else {
-        begin(g);
-        byte(g, 0x1B);
-        byte(g, 0x58 + D6); /* BIT: some of the upper bits */
-        unsigned mask = rnd(g, 7) + 1, by = 16 + rnd(g, 12);
-        number(g, mask << by, 4);
+        begin_insn(g);
+        put_byte(g, 0x1B);
+        put_byte(g, 0x58 + D6); /* BIT: some of the upper bits */
+        unsigned mask = random_below(g, 7) + 1, by = 16 + random_below(g, 12);
+        put_number(g, mask << by, 4);
     }
-    return branch(g, 0x22 + rnd(g, 14), wide);
+    return put_branch(g, 0x22 + random_below(g, 14), wide);
 }
 static struct fix cond_bit_register(struct gen *g, bool wide)
 {
     INSN(g, 0x10 + D6, 0x10 | D6, 0x78); /* LSR D6, D6, #16: the low bits repeat soon */
-    begin(g);
-    byte(g, 0x02 + rnd(g, 2));
-    byte(g, rnd(g, 15) << 3 | D6);
-    return rel(g, wide);
+    begin_insn(g);
+    put_byte(g, 0x02 + random_below(g, 2));
+    put_byte(g, random_below(g, 15) << 3 | D6);
+    return put_offset(g, wide);
 }
 static struct fix cond_bit_memory(struct gen *g, bool wide)
 {
-    begin(g);
-    byte(g, 0x02 + rnd(g, 2));
-    if (chance(g, 50)) { /* bit of the number's first byte */
-        byte(g, 0x80 | rnd(g, 8) << 4);
+    begin_insn(g);
+    put_byte(g, 0x02 + random_below(g, 2));
+    if (has_chance(g, 50)) { /* bit of the number's first byte */
+        put_byte(g, 0x80 | random_below(g, 8) << 4);
     } else { /* bit number in a register */
-        byte(g, 0x81 | rnd(g, 8) << 4);
+        put_byte(g, 0x81 | random_below(g, 8) << 4);
     }
     at_address(g, SEED);
-    return rel(g, wide);
+    return put_offset(g, wide);
 }
 static struct fix cond_test(struct gen *g, bool wide)
 {
-    bool memory = chance(g, 30);
-    unsigned cc = rnd(g, 6) << 4, reg = memory || chance(g, 60) ? (unsigned)D6 : rnd(g, 8);
-    begin(g);
-    byte(g, 0x0B);
-    byte(g, cc | (memory ? 0x0C : reg)); /* TBcc.B of memory, or of a register */
+    bool memory = has_chance(g, 30);
+    unsigned cc = random_below(g, 6) << 4,
+             reg = memory || has_chance(g, 60) ? (unsigned)D6 : random_below(g, 8);
+    begin_insn(g);
+    put_byte(g, 0x0B);
+    put_byte(g, cc | (memory ? 0x0C : reg)); /* TBcc.B of memory, or of a register */
     if (memory)
         at_address(g, SEED);
-    return rel(g, wide);
+    return put_offset(g, wide);
 }
-static struct fix condition(struct gen *g, bool wide)
+static struct fix put_condition(struct gen *g, bool wide)
 {
     static struct fix (*const kinds[])(struct gen *, bool) = { cond_flags, cond_flags,
                                                                cond_bit_register, cond_bit_memory,
                                                                cond_test };
-    if (chance(g, 80))
+    if (has_chance(g, 80))
         next_number(g);
-    return kinds[rnd(g, ARRAY_LEN(kinds))](g, wide);
+    return kinds[random_below(g, ARRAY_LEN(kinds))](g, wide);
 }
 
 /* ---- statements ---- */
-static void statements(struct gen *g, unsigned n);
-static bool room(const struct gen *g)
+static void put_statements(struct gen *g, unsigned n);
+static bool has_room(const struct gen *g)
 {
     return g->at + RESERVE < g->end && g->cost + 20 * g->mult < g->limit;
 }
 
 static void stmt_straight(struct gen *g)
 {
-    for (unsigned n = rnd(g, 4) + 1; n; n--)
-        straight(g);
+    for (unsigned n = random_below(g, 4) + 1; n; n--)
+        put_straight(g);
 }
 
 /* Over a few instructions, with the short displacement. */
 static void stmt_short_if(struct gen *g)
 {
-    struct fix f = condition(g, false);
-    for (unsigned n = rnd(g, 3); n; n--)
-        straight(g);
-    here(g, f);
+    struct fix f = put_condition(g, false);
+    for (unsigned n = random_below(g, 3); n; n--)
+        put_straight(g);
+    land_here(g, f);
 }
 
 static void stmt_if(struct gen *g)
 {
-    struct fix no = condition(g, true);
-    statements(g, rnd(g, 3) + 1);
-    if (chance(g, 50)) {
-        here(g, no);
+    struct fix no = put_condition(g, true);
+    put_statements(g, random_below(g, 3) + 1);
+    if (has_chance(g, 50)) {
+        land_here(g, no);
         return;
     }
-    struct fix end = branch(g, 0x20, true);
-    here(g, no);
-    statements(g, rnd(g, 3));
-    here(g, end);
+    struct fix end = put_branch(g, 0x20, true);
+    land_here(g, no);
+    put_statements(g, random_below(g, 3));
+    land_here(g, end);
 }
 
 /* Counted in a register nothing in the body changes. NE, GT: n times; PL: once more. */
 static void stmt_register_loop(struct gen *g)
 {
-    unsigned r = free_reg(g), n = rnd(g, LOOP_MAX) + 1, saved = g->locked;
+    unsigned r = free_reg(g), n = random_below(g, LOOP_MAX) + 1, saved = g->locked;
     bool simple = g->simple;
-    begin(g);
-    byte(g, 0x90 + r);
-    number(g, n, reg_bytes(r));
+    begin_insn(g);
+    put_byte(g, 0x90 + r);
+    put_number(g, n, reg_bytes(r));
     uint32_t top = g->at;
     g->mult *= n + 1;
     g->locked |= 1u << r;
     g->simple = true;
-    if (chance(g, 70))
-        statements(g, 1);
-    begin(g);
-    byte(g, 0x0B);
-    byte(g, 0x80 | (const uint8_t[]){ 0, 2, 4 }[rnd(g, 3)] << 4 | r);
-    land(g, rel(g, g->at - top > 40), top);
+    if (has_chance(g, 70))
+        put_statements(g, 1);
+    begin_insn(g);
+    put_byte(g, 0x0B);
+    put_byte(g, 0x80 | (const uint8_t[]){ 0, 2, 4 }[random_below(g, 3)] << 4 | r);
+    land_at(g, put_offset(g, g->at - top > 40), top);
     g->simple = simple;
     g->locked = saved;
     g->mult /= n + 1;
@@ -396,45 +400,46 @@ static void stmt_register_loop(struct gen *g)
 /* Counted on the stack, so that the body may do anything; sometimes left before its time. */
 static void stmt_stack_loop(struct gen *g)
 {
-    unsigned n = rnd(g, LOOP_MAX) + 1;
+    unsigned n = random_below(g, LOOP_MAX) + 1;
     INSN(g, 0x1A, 0xFF);
     INSN(g, 0x0C, n, 0x60);
     g->frame++;
     g->stack = MAX(g->stack, g->frame);
     g->mult *= n;
     uint32_t top = g->at;
-    statements(g, rnd(g, 3) + 1);
-    bool leaves = chance(g, 30);
+    put_statements(g, random_below(g, 3) + 1);
+    bool leaves = has_chance(g, 30);
     struct fix out = { 0 };
     if (leaves) {
-        out = condition(g, true);
+        out = put_condition(g, true);
         stmt_straight(g);
     }
-    begin(g);
-    byte(g, 0x0B);
-    byte(g, 0x8C);
-    byte(g, 0x60);
-    land(g, rel(g, true), top);
+    begin_insn(g);
+    put_byte(g, 0x0B);
+    put_byte(g, 0x8C);
+    put_byte(g, 0x60);
+    land_at(g, put_offset(g, true), top);
     if (leaves)
-        here(g, out);
+        land_here(g, out);
     g->mult /= n;
     INSN(g, 0x1A, 0x01);
     g->frame--;
 }
 
 /* What may still be called from here; NULL if nothing fits. */
-static struct gen_function *pick(struct gen *g)
+static struct gen_function *pick_function(struct gen *g)
 {
     for (unsigned tries = 0; tries < 6 && g->p->nfunctions; tries++) {
         size_t recent = MIN(g->p->nfunctions, (size_t)40);
-        struct gen_function *f = &g->p->function[g->p->nfunctions - 1 - rnd(g, (uint32_t)recent)];
+        struct gen_function *f =
+            &g->p->function[g->p->nfunctions - 1 - random_below(g, (uint32_t)recent)];
         if (g->cost + g->mult * f->cost <= g->limit && g->frame + f->stack <= g->stack_limit)
             return f;
     }
     return NULL;
 }
 
-static void charge(struct gen *g, const struct gen_function *f)
+static void charge_call(struct gen *g, const struct gen_function *f)
 {
     g->cost += g->mult * f->cost;
     g->stack = MAX(g->stack, g->frame + f->stack);
@@ -445,7 +450,7 @@ static void load_x(struct gen *g, uint32_t v)
     INSN(g, 0x98, v >> 16 & 0xFF, v >> 8 & 0xFF, v & 0xFF);
 }
 
-static bool near(const struct gen *g, uint32_t to)
+static bool is_near(const struct gen *g, uint32_t to)
 {
     return (int32_t)(to - g->at) > -16000 && (int32_t)(to - g->at) < 16000;
 }
@@ -453,40 +458,40 @@ static bool near(const struct gen *g, uint32_t to)
 /* A pointer in flash that code jumps over, then [pointer]. */
 static void through_pointer(struct gen *g, unsigned opcode, uint32_t to)
 {
-    struct fix over = branch(g, 0x20, true);
+    struct fix over = put_branch(g, 0x20, true);
     uint32_t pointer = g->at;
-    number(g, to, 3);
-    here(g, over);
-    begin(g);
-    byte(g, opcode);
-    byte(g, 0xFE);
-    number(g, pointer, 3);
+    put_number(g, to, 3);
+    land_here(g, over);
+    begin_insn(g);
+    put_byte(g, opcode);
+    put_byte(g, 0xFE);
+    put_number(g, pointer, 3);
 }
 
 /* To a known address in one of the ways there are; opcode AA or AB. */
-static void transfer(struct gen *g, unsigned opcode, uint32_t to)
+static void put_transfer(struct gen *g, unsigned opcode, uint32_t to)
 {
-    switch (rnd(g, 7)) {
+    switch (random_below(g, 7)) {
     case 0:
     case 1:
-        if (near(g, to)) {
-            land(g, branch(g, opcode == 0xAB ? 0x21 : 0x20, true), to);
+        if (is_near(g, to)) {
+            land_at(g, put_branch(g, opcode == 0xAB ? 0x21 : 0x20, true), to);
             return;
         } /* fall through */
     case 2:
     case 3:
-        begin(g);
-        byte(g, opcode + (g->o->general_static ? 0x00 : 0x10));
+        begin_insn(g);
+        put_byte(g, opcode + (g->o->general_static ? 0x00 : 0x10));
         if (g->o->general_static)
-            byte(g, 0xFA);
-        number(g, to, 3);
+            put_byte(g, 0xFA);
+        put_number(g, to, 3);
         return;
     case 4:
         load_x(g, to);
         INSN(g, opcode, 0x40);
         return;
     case 5: {
-        unsigned off = rnd(g, 200);
+        unsigned off = random_below(g, 200);
         load_x(g, to - off);
         INSN(g, opcode, 0xC0, off);
         return;
@@ -497,12 +502,12 @@ static void transfer(struct gen *g, unsigned opcode, uint32_t to)
 
 static void stmt_call(struct gen *g)
 {
-    struct gen_function *f = pick(g);
+    struct gen_function *f = pick_function(g);
     if (!f)
         return;
     f->called = true;
-    transfer(g, 0xAB, f->low);
-    charge(g, f);
+    put_transfer(g, 0xAB, f->low);
+    charge_call(g, f);
 }
 
 /* The index of a jump table in D2 and its place in X. */
@@ -516,22 +521,22 @@ static struct fix index_d2(struct gen *g, unsigned cases, unsigned stride)
         INSN(g, 0x10 + D2, 0x40 | 0x10 | D2, 0x71); /* LSL D2, D2, #2 */
     else
         INSN(g, 0x48 + D2, 0x44 | D2 << 3, stride); /* MULU.B D2, D2, #stride */
-    begin(g);
-    byte(g, 0x98);
-    return address(g);
+    begin_insn(g);
+    put_byte(g, 0x98);
+    return put_no_address(g);
 }
 
 /* Cases that meet again at the end; entry[] is where each begins. */
-static void cases(struct gen *g, unsigned n, uint32_t *entry)
+static void put_cases(struct gen *g, unsigned n, uint32_t *entry)
 {
     struct fix end[8];
     for (unsigned k = 0; k < n; k++) {
         entry[k] = g->at;
-        statements(g, rnd(g, 2) + 1);
-        end[k] = branch(g, 0x20, true);
+        put_statements(g, random_below(g, 2) + 1);
+        end[k] = put_branch(g, 0x20, true);
     }
     for (unsigned k = 0; k < n; k++)
-        here(g, end[k]);
+        land_here(g, end[k]);
 }
 
 /* A table of pointers: JMP [D2, X]. */
@@ -542,10 +547,10 @@ static void pointer_switch(struct gen *g, unsigned n)
     INSN(g, 0xAA, 0xC8 + D2);
     table = g->at;
     put_address(g, t, table);
-    number(g, 0, 4), number(g, 0, 4), number(g, 0, 4), number(g, 0, 4), number(g, 0, 4),
-        number(g, 0, 4);
+    put_number(g, 0, 4), put_number(g, 0, 4), put_number(g, 0, 4), put_number(g, 0, 4),
+        put_number(g, 0, 4), put_number(g, 0, 4);
     g->at = table + 3 * n;
-    cases(g, n, entry);
+    put_cases(g, n, entry);
     for (unsigned k = 0; k < n; k++)
         put_address(g, (struct fix){ 0, table + 3 * k, true }, entry[k]);
 }
@@ -553,7 +558,7 @@ static void pointer_switch(struct gen *g, unsigned n)
 /* A table of jumps: JMP (D2, X), three bytes each with BRA, four with JMP. */
 static void branch_switch(struct gen *g, unsigned n)
 {
-    bool bra = chance(g, 50), rts = g->o->astray && chance(g, 40);
+    bool bra = has_chance(g, 50), rts = g->o->astray && has_chance(g, 40);
     struct fix t = index_d2(g, n, bra ? 3 : 4), slot[8];
     uint32_t entry[8];
     if (rts) {                    /* push the address, return to it */
@@ -566,31 +571,31 @@ static void branch_switch(struct gen *g, unsigned n)
     }
     put_address(g, t, g->at);
     for (unsigned k = 0; k < n; k++) {
-        begin(g);
-        byte(g, bra ? 0x20 : 0xBA);
-        slot[k] = bra ? rel(g, true) : address(g);
+        begin_insn(g);
+        put_byte(g, bra ? 0x20 : 0xBA);
+        slot[k] = bra ? put_offset(g, true) : put_no_address(g);
     }
-    cases(g, n, entry);
+    put_cases(g, n, entry);
     for (unsigned k = 0; k < n; k++)
-        bra ? land(g, slot[k], entry[k]) : put_address(g, slot[k], entry[k]);
+        bra ? land_at(g, slot[k], entry[k]) : put_address(g, slot[k], entry[k]);
 }
 
 static void stmt_switch(struct gen *g)
 {
-    unsigned n = 2u << rnd(g, 3);
+    unsigned n = 2u << random_below(g, 3);
     if (g->locked & (1u << D2))
         return;
-    chance(g, 50) ? pointer_switch(g, n) : branch_switch(g, n);
+    has_chance(g, 50) ? pointer_switch(g, n) : branch_switch(g, n);
 }
 
 static void stmt_exception(struct gen *g)
 {
     if (!g->o->software_exceptions)
         return;
-    switch (rnd(g, 4)) {
+    switch (random_below(g, 4)) {
     case 0: INSN(g, 0xFF); break;
     case 1: INSN(g, 0x1B, 0x07); break;
-    case 2: INSN(g, 0x1B, 0x92 + rnd(g, 8)); break;
+    case 2: INSN(g, 0x1B, 0x92 + random_below(g, 8)); break;
     default: INSN(g, 0xEF); break;
     }
     g->cost += g->mult * g->trap_cost;
@@ -619,12 +624,12 @@ static void stmt_return(struct gen *g)
 {
     if (g->frame != 3)
         return;
-    struct fix f = condition(g, false);
+    struct fix f = put_condition(g, false);
     INSN(g, 0x05);
-    here(g, f);
+    land_here(g, f);
 }
 
-static void statement(struct gen *g)
+static void put_statement(struct gen *g)
 {
     static const struct {
         void (*fn)(struct gen *);
@@ -639,7 +644,7 @@ static void statement(struct gen *g)
         { stmt_return, 4, false, false },
     };
     for (;;) {
-        unsigned at = rnd(g, 106), k = 0;
+        unsigned at = random_below(g, 106), k = 0;
         while (at >= kinds[k].weight)
             at -= kinds[k++].weight;
         if ((g->simple && !kinds[k].simple) || (kinds[k].nests && g->nest >= NEST_MAX))
@@ -651,10 +656,10 @@ static void statement(struct gen *g)
     }
 }
 
-static void statements(struct gen *g, unsigned n)
+static void put_statements(struct gen *g, unsigned n)
 {
-    while (n-- && room(g))
-        statement(g);
+    while (n-- && has_room(g))
+        put_statement(g);
 }
 
 /* ---- functions ---- */
@@ -683,12 +688,12 @@ static void function_end(struct gen *g, struct gen_function *f)
 static void plain_function(struct gen *g)
 {
     struct gen_function *f = function_begin(g), *next;
-    statements(g, rnd(g, 8) + 1);
+    put_statements(g, random_below(g, 8) + 1);
     g->frame = 0; /* a tail jump leaves nothing of its own on the stack */
-    if (chance(g, 15) && (next = pick(g))) {
+    if (has_chance(g, 15) && (next = pick_function(g))) {
         next->called = true;
-        transfer(g, 0xAA, next->low);
-        charge(g, next);
+        put_transfer(g, 0xAA, next->low);
+        charge_call(g, next);
     } else {
         INSN(g, 0x05);
     }
@@ -698,7 +703,8 @@ static void plain_function(struct gen *g)
 /* D0 says how deep: as many levels as it counts, each calling the next once or twice. */
 static void recursive_function(struct gen *g)
 {
-    unsigned depth = rnd(g, RECURSION_MAX) + 1, ways = chance(g, 30) && depth < 4 ? 2 : 1;
+    unsigned depth = random_below(g, RECURSION_MAX) + 1,
+             ways = has_chance(g, 30) && depth < 4 ? 2 : 1;
     uint64_t calls = 1;
     for (unsigned k = 0, level = 1; k < depth; k++)
         calls += level *= ways;
@@ -709,20 +715,20 @@ static void recursive_function(struct gen *g)
     INSN(g, 0x04, 0x08); /* PSH D0 */
     g->frame++;
     g->stack_limit = STACK_LIMIT / (depth + 1);
-    statements(g, rnd(g, 4) + 1);
+    put_statements(g, random_below(g, 4) + 1);
     INSN(g, 0x04, 0x88);
     g->frame--;
-    begin(g);
-    byte(g, 0x0B);
-    byte(g, 0x10 | D0); /* TBEQ D0: deep enough */
-    struct fix out = rel(g, true);
+    begin_insn(g);
+    put_byte(g, 0x0B);
+    put_byte(g, 0x10 | D0); /* TBEQ D0: deep enough */
+    struct fix out = put_offset(g, true);
     for (unsigned k = 0; k < ways; k++) {
         INSN(g, 0x04, 0x08);
         INSN(g, 0x40 + D0);
-        transfer(g, 0xAB, self);
+        put_transfer(g, 0xAB, self);
         INSN(g, 0x04, 0x88);
     }
-    here(g, out);
+    land_here(g, out);
     INSN(g, 0x05);
     g->stack = (g->stack + 1) * (depth + 1);
     function_end(g, f);
@@ -733,25 +739,25 @@ static void recursive_function(struct gen *g)
 static void astray_function(struct gen *g)
 {
     struct gen_function *f = function_begin(g);
-    struct fix inner = branch(g, 0x21, true);
+    struct fix inner = put_branch(g, 0x21, true);
     stmt_straight(g); /* never reached */
-    here(g, inner);
+    land_here(g, inner);
     g->frame = g->stack = 6;
-    statements(g, 2);
+    put_statements(g, 2);
     INSN(g, 0x1A, 0x03);
     INSN(g, 0x05);
     function_end(g, f);
 }
 
-static void functions(struct gen *g)
+static void put_functions(struct gen *g)
 {
-    unsigned n =
-        g->o->functions ? MIN(g->o->functions, (unsigned)GEN_MAX_FUNCTIONS - 2) : rnd(g, 24) + 1;
+    unsigned n = g->o->functions ? MIN(g->o->functions, (unsigned)GEN_MAX_FUNCTIONS - 2)
+                                 : random_below(g, 24) + 1;
     for (;;) { /* main needs the rest */
-        g->end = top(g) - 2 * RESERVE - CALL_BYTES * (uint32_t)(g->p->nfunctions + 1);
+        g->end = highest_address(g) - 2 * RESERVE - CALL_BYTES * (uint32_t)(g->p->nfunctions + 1);
         if (g->p->nfunctions >= n || g->at + 2 * RESERVE > g->end)
             break;
-        unsigned kind = rnd(g, 100);
+        unsigned kind = random_below(g, 100);
         if (kind < 12)
             recursive_function(g);
         else if (kind < 18 && g->o->astray)
@@ -759,11 +765,11 @@ static void functions(struct gen *g)
         else
             plain_function(g);
     }
-    g->end = top(g);
+    g->end = highest_address(g);
 }
 
 /* ---- handlers, main ---- */
-static void vector(struct gen *g, unsigned n, uint32_t to)
+static void put_vector(struct gen *g, unsigned n, uint32_t to)
 {
     uint32_t a = 0xFFFFFC - 4 * n;
     put_address(g, (struct fix){ 0, a + 1, true }, to);
@@ -776,14 +782,14 @@ static void exception_handler(struct gen *g)
     g->simple = true;
     g->frame = g->stack = 29;
     g->limit = 200;
-    statements(g, rnd(g, 3) + 1);
+    put_statements(g, random_below(g, 3) + 1);
     INSN(g, 0x1B, 0x90);
     function_end(g, f);
     g->p->nfunctions--; /* nobody calls it */
     g->trap_cost = f->cost;
     g->trap_stack = f->stack;
     for (unsigned n = 1; n <= 4; n++)
-        vector(g, n, f->low);
+        put_vector(g, n, f->low);
 }
 
 /* The next interrupt is a period after this one was due. */
@@ -796,11 +802,11 @@ static void timer_handler(struct gen *g)
     INSN(g, 0xA0 + D2, TC0 >> 8, TC0 & 0xFF);
     INSN(g, 0x50 + D2, g->o->timer_period >> 8, g->o->timer_period & 0xFF);
     INSN(g, 0xC0 + D2, TC0 >> 8, TC0 & 0xFF);
-    statements(g, rnd(g, 2) + 1);
+    put_statements(g, random_below(g, 2) + 1);
     if (g->o->handler_exceptions)
         stmt_exception(g);
     INSN(g, 0x1B, 0x90);
-    vector(g, 12, low);
+    put_vector(g, 12, low);
     g->p->timer = low;
 }
 
@@ -824,18 +830,18 @@ static void main_round(struct gen *g)
         struct gen_function *f = &g->p->function[k];
         if (f->called)
             continue;
-        transfer(g, 0xAB, f->low);
-        charge(g, f);
-        if (g->at + 2 * RESERVE + CALL_BYTES * g->p->nfunctions < g->end && chance(g, 10))
+        put_transfer(g, 0xAB, f->low);
+        charge_call(g, f);
+        if (g->at + 2 * RESERVE + CALL_BYTES * g->p->nfunctions < g->end && has_chance(g, 10))
             stmt_short_if(g);
     }
-    statements(g, 3);
+    put_statements(g, 3);
 }
 
 static void main_program(struct gen *g)
 {
     unsigned rounds = g->o->rounds ? g->o->rounds : 3;
-    uint32_t seed = rnd(g, UINT32_MAX);
+    uint32_t seed = random_below(g, UINT32_MAX);
     function_begin(g);
     g->limit = UINT64_MAX;
     g->p->start = g->at;
@@ -850,16 +856,16 @@ static void main_program(struct gen *g)
     g->p->main = g->at;
     main_round(g);
     if (g->o->forever) {
-        transfer(g, 0xAA, g->p->main);
+        put_transfer(g, 0xAA, g->p->main);
     } else {
-        begin(g);
-        byte(g, 0x0B);
-        byte(g, 0x8D); /* DBNE.W */
+        begin_insn(g);
+        put_byte(g, 0x0B);
+        put_byte(g, 0x8D); /* DBNE.W */
         at_address(g, ROUNDS);
-        struct fix again = rel(g, true), done = branch(g, 0x20, false);
-        here(g, again);
-        transfer(g, 0xAA, g->p->main);
-        here(g, done);
+        struct fix again = put_offset(g, true), done = put_branch(g, 0x20, false);
+        land_here(g, again);
+        put_transfer(g, 0xAA, g->p->main);
+        land_here(g, done);
         g->p->done = g->at;
         INSN(g, 0x00);
         g->p->max_instructions = before + (g->cost - before) * rounds;
@@ -872,11 +878,11 @@ static void fault_handler(struct gen *g)
 {
     g->p->fault = g->at;
     INSN(g, 0x00);
-    land(g, branch(g, 0x20, false), g->p->fault);
+    land_at(g, put_branch(g, 0x20, false), g->p->fault);
     for (unsigned n = 5; n < 128; n++)
-        vector(g, n, g->p->fault);
+        put_vector(g, n, g->p->fault);
     for (unsigned n = 1; n < 5; n++)
-        vector(g, n, g->p->fault);
+        put_vector(g, n, g->p->fault);
 }
 
 struct gen_program *gen_program_new(const struct gen_options *o)
@@ -894,16 +900,16 @@ struct gen_program *gen_program_new(const struct gen_options *o)
         .o = o, .p = p, .rng = (o->seed + 1) * 0x9E3779B97F4A7C15ull, .at = p->base, .mult = 1
     };
     for (unsigned k = 0; k < 8; k++)
-        rnd(&g, 2);
-    g.end = top(&g);
+        random_below(&g, 2);
+    g.end = highest_address(&g);
     fault_handler(&g);
     if (o->software_exceptions)
         exception_handler(&g);
     if (o->timer_period)
         timer_handler(&g);
-    functions(&g);
+    put_functions(&g);
     main_program(&g);
-    vector(&g, 0, p->start);
+    put_vector(&g, 0, p->start);
     p->image[0xFFFE0F - p->base] = 0xFE; /* not secured */
     return p;
 }

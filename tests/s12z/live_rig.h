@@ -171,7 +171,7 @@ static inline void live_disarm(struct live_run *r)
 static inline void live_go(struct live_run *r, const struct trace_config *cfg, unsigned slices)
 {
     live_arm(r, cfg);
-    cont(r->b);
+    continue_board(r->b);
     for (unsigned k = 0; (!slices || k < slices) && !live_slice(r); k++)
         if (k > 2000000)
             fail_msg("the program does not end");

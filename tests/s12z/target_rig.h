@@ -31,12 +31,22 @@ struct board {
     struct err err;
 };
 
-static inline void must(struct board *b, int ret, const char *what)
+static inline void must_succeed(struct board *b, int ret, const char *what)
 {
     if (ret < 0)
         fail_msg("%s: %d: %s (%s)", what, ret, b->err.what, b->err.hint);
 }
-#define MUST(b, call) must(b, call, #call)
+#define MUST(b, call) must_succeed(b, call, #call)
+
+/* The call that returned ret was refused with that error: its text has the word, and its hint says
+ * something. */
+static inline void expect_error(struct board *b, int ret, int want, const char *word)
+{
+    assert_int_equal(ret, want);
+    if (!strstr(b->err.what, word))
+        fail_msg("\"%s\" does not say \"%s\"", b->err.what, word);
+    assert_string_not_equal(b->err.hint, "");
+}
 
 /* spec: what follows "sim:"; the part is its first word. Not attached yet. */
 static inline struct board *board_open(const char *spec)
@@ -82,7 +92,7 @@ static inline void set_reg(struct board *b, unsigned n, uint32_t v)
     MUST(b, b->ops->write_reg(b->t, n, raw, &b->err));
 }
 
-static inline uint8_t get8(struct board *b, uint32_t addr)
+static inline uint8_t read_byte(struct board *b, uint32_t addr)
 {
     uint8_t v = 0;
     MUST(b, b->ops->read_mem(b->t, addr, 1, &v, 1, &b->err));
@@ -116,18 +126,18 @@ static inline void keeps_running(struct board *b)
     assert_int_equal(b->ops->state(b->t), TARGET_RUNNING);
 }
 
-static inline void cont(struct board *b)
+static inline void continue_board(struct board *b)
 {
     MUST(b, b->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err));
 }
 
-static inline struct target_stop step(struct board *b)
+static inline struct target_stop step_board(struct board *b)
 {
     MUST(b, b->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
     return wait_stop(b);
 }
 
-static inline struct target_stop range(struct board *b, uint32_t lo, uint32_t hi)
+static inline struct target_stop step_range(struct board *b, uint32_t lo, uint32_t hi)
 {
     MUST(b, b->ops->resume(b->t,
                            &(struct resume){ .kind = RESUME_RANGE, .range_lo = lo, .range_hi = hi },
@@ -135,7 +145,7 @@ static inline struct target_stop range(struct board *b, uint32_t lo, uint32_t hi
     return wait_stop(b);
 }
 
-static inline struct target_stop halt(struct board *b)
+static inline struct target_stop halt_board(struct board *b)
 {
     MUST(b, b->ops->halt(b->t, &b->err));
     return wait_stop(b);

@@ -91,7 +91,7 @@ static void add_block(struct divided *d, uint32_t low, uint32_t high)
         d->block[d->nblocks++] = (struct image_block){ low, high };
 }
 
-static void divide(struct divided *d, struct synth *p)
+static void divide_program(struct divided *d, struct synth *p)
 {
     unsigned per = p->opt.per_function;
     memset(d, 0, sizeof *d);
@@ -154,7 +154,7 @@ static void feed_tree(void *ctx, const struct event *e)
     calltree_feed(m->tree, &own, 1);
 }
 
-static void measure(struct divided *d, bool blocks, struct measuring *m)
+static void measure_blocks(struct divided *d, bool blocks, struct measuring *m)
 {
     struct s12z_settings set = s12z_settings_default();
     struct image image = d->image;
@@ -225,8 +225,8 @@ static void compare_sums(const struct divided *d, const struct oracle *o, struct
 {
     struct measuring whole, parts;
     static struct sums a, b;
-    measure((struct divided *)(uintptr_t)d, false, &whole);
-    measure((struct divided *)(uintptr_t)d, true, &parts);
+    measure_blocks((struct divided *)(uintptr_t)d, false, &whole);
+    measure_blocks((struct divided *)(uintptr_t)d, true, &parts);
     sum_up(d, whole.tree, &a);
     sum_up(d, parts.tree, &b);
     for (size_t f = 0; f < d->nfunctions; f++) {
@@ -257,7 +257,7 @@ static void try_program(const struct synth_options *o, struct compared *to)
     static struct divided d;
     static struct oracle oracle;
     synth_new(&p, o);
-    divide(&d, &p);
+    divide_program(&d, &p);
     memset(&oracle, 0, sizeof oracle);
     oracle.d = &d;
     oracle.end = calloc(p.size + 1, 1);

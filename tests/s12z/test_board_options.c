@@ -4,7 +4,7 @@
 #include "tests/s12z/target_rig.h"
 
 /* Opens, or gives the error. */
-static int try(const char *spec, struct board *b)
+static int try_open(const char *spec, struct board *b)
 {
     static const struct sim_board_type *const boards[] = { &s12z_board_zvml128, NULL };
     struct probe_config cfg = { .boards = boards };
@@ -39,7 +39,7 @@ static const struct {
 };
 
 /* What a user can read: the comment of the header, from "Options" to its end. */
-static char *documented(void)
+static char *documented_options(void)
 {
     static char text[8192];
     FILE *f = fopen(SOURCE_DIR "/targets/sim/s12z/board.h", "r");
@@ -54,17 +54,17 @@ static char *documented(void)
 
 static void options__each_documented__is_taken_and_checked(void **state)
 {
-    char spec[300], *doc = documented();
+    char spec[300], *doc = documented_options();
     struct board b;
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(options); k++) {
         print_message("  %s\n", options[k].name);
         assert_non_null(strstr(doc, options[k].name));
         snprintf(spec, sizeof spec, "sim:s12zvml128,%s", options[k].good);
-        if (try(spec, &b) < 0)
+        if (try_open(spec, &b) < 0)
             fail_msg("%s: %s", b.err.what, b.err.hint);
         snprintf(spec, sizeof spec, "sim:s12zvml128,%s", options[k].bad);
-        assert_true(try(spec, &b) < 0);
+        assert_true(try_open(spec, &b) < 0);
         assert_string_not_equal(b.err.hint, "");
     }
     /* and nothing stands there that is not in the table: each NAME= of the comment */
@@ -101,7 +101,7 @@ static int reads_on(struct board *b)
     return ret;
 }
 
-static int loads(struct board *b)
+static int load_bytes(struct board *b)
 {
     static const uint8_t data[64] = { 1, 2, 3 };
     struct target_stop stop;
@@ -138,7 +138,7 @@ static size_t pdo_bits(struct board *b, uint8_t *bits, size_t cap)
     MUST(b, pdo->start(b->probe, &tick_hz, &b->err));
     MUST(b, b->ops->write_mem(b->t, TCRH_TCRL, 1, profile_to_pins, 2, &b->err));
     MUST(b, b->ops->write_mem(b->t, DBGC1, 1, &arm, 1, &b->err));
-    cont(b);
+    continue_board(b);
     for (int k = 0; k < 50 && n < cap; k++) {
         MUST(b, b->ops->poll(b->t, 1000000, &stop, &b->err));
         for (int got;
@@ -174,7 +174,7 @@ static const struct {
     int ret;
     const char *word;
 } faults[] = {
-    { "none", "fault=none", loads, 0, "" },
+    { "none", "fault=none", load_bytes, 0, "" },
     { "no-power", "fault=no-power", attach_only, -ERR_NO_TARGET, "no power" },
     { "bkgd-low", "fault=bkgd-low", attach_only, -ERR_NO_TARGET, "stuck low" },
     { "bkgd-high", "fault=bkgd-high", attach_only, -ERR_NO_TARGET, "SYNC" },
@@ -182,8 +182,8 @@ static const struct {
     { "reset", "fault=reset", attach_only, -ERR_NO_TARGET, "held in reset" },
     { "unplug", "fault=unplug", attach_only, -ERR_USB, "gone" },
     { "noise", "bus=8M,fault=noise@20000", reads_on, 0, "" },
-    { "flash", "fault=flash@1", loads, -ERR_FAULT, "did not take it" },
-    { "flash-weak", "fault=flash-weak", loads, -ERR_FAULT,
+    { "flash", "fault=flash@1", load_bytes, -ERR_FAULT, "did not take it" },
+    { "flash-weak", "fault=flash-weak", load_bytes, -ERR_FAULT,
       "verify: FE0000 reads 03, 01 was programmed" },
     { "pdo-noise", "fault=pdo-noise@100", pins_differ, 0, "" },
 };
@@ -207,14 +207,14 @@ static void faults__each_documented__shows(void **state)
         board_close(b);
         struct board other;
         snprintf(spec, sizeof spec, "sim:s12zvml128,fault=%s@2s+1ms/5s", kind);
-        assert_int_equal(try(spec, &other) == 0, s12z_board_faults[k].comes_and_goes);
+        assert_int_equal(try_open(spec, &other) == 0, s12z_board_faults[k].comes_and_goes);
     }
 }
 
 /* ---- faults that come and go ---- */
 
 /* Polls until the target is gone; then adapter and target as the program gets them back. */
-static void lose(struct board *b)
+static void lose_board(struct board *b)
 {
     struct target_stop stop;
     int ret = 0;
@@ -259,12 +259,12 @@ static void faults__that_come_and_go__leave_the_board_as_they_say(void **state)
         struct board *b = board_start(spec, loop, sizeof loop);
         uint32_t word = 0x600DF00D, back = 0;
         set_mem(b, DATA, &word, 4);
-        cont(b);
-        lose(b);
+        continue_board(b);
+        lose_board(b);
         MUST(b, get_back(b));
         MUST(b, b->ops->read_mem(b->t, DATA, 4, (uint8_t *)&back, 4, &b->err));
         assert_int_equal(back == word, rows[k].memory_kept);
-        halt(b);
+        halt_board(b);
         assert_int_equal(get_reg(b, R_P) == CODE, rows[k].runs_on);
         board_close(b);
     }
@@ -281,7 +281,7 @@ static void fault__reset_every_so_often__is_a_reset_each_time(void **state)
     /* with anything of ours in it, a reset is a stop */
     MUST(b, b->ops->insert_bp(b->t, BP_HARD, 0xFE1000, 1, &b->err));
     for (int k = 0; k < 3; k++) {
-        cont(b);
+        continue_board(b);
         assert_int_equal(wait_stop(b).reason, STOP_RESET);
     }
     board_close(b);
@@ -300,11 +300,11 @@ static void eev__wave__is_seen_by_the_module(void **state)
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct board *b = board_start(rows[k].spec, loop, sizeof loop);
-        cont(b);
+        continue_board(b);
         uint8_t arm = ARM_EEVE_ENTRY;
         MUST(b, b->ops->write_mem(b->t, DBGC1, 1, &arm, 1, &b->err));
         keeps_running(b);
-        assert_int_equal((get8(b, DBGEFR) & EEVF) != 0, rows[k].seen);
+        assert_int_equal((read_byte(b, DBGEFR) & EEVF) != 0, rows[k].seen);
         board_close(b);
     }
 }

@@ -69,8 +69,8 @@ static void compare_cycles(struct live_run *r)
                  (unsigned long long)f->core_cycles);
 }
 
-static void lossless(const char *spec, enum trace_capture capture, const struct gen_options *o,
-                     unsigned slices, struct totals *sum)
+static void expect_lossless(const char *spec, enum trace_capture capture,
+                            const struct gen_options *o, unsigned slices, struct totals *sum)
 {
     struct live_run *r = live_open(spec, o);
     uint64_t taken;
@@ -100,7 +100,7 @@ static void bursts__random_programs__counts_equal_the_models(void **state)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct gen_options o = gen_options_random(seed);
         o.rounds = 2;
-        lossless(",bdc=20M", TRACE_CAPTURE_READOUT, &o, 0, &sum);
+        expect_lossless(",bdc=20M", TRACE_CAPTURE_READOUT, &o, 0, &sum);
     }
     print_totals(&sum);
 }
@@ -112,7 +112,7 @@ static void pins__random_programs__counts_equal_the_models(void **state)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct gen_options o = gen_options_random(seed);
         o.rounds = 20;
-        lossless(",bdc=20M", TRACE_CAPTURE_AUTO, &o, 0, &sum);
+        expect_lossless(",bdc=20M", TRACE_CAPTURE_AUTO, &o, 0, &sum);
     }
     print_totals(&sum);
     assert_true(sum.overflows > 100);
@@ -127,7 +127,8 @@ static void pins__interrupts_and_waits__counts_equal_the_models(void **state)
         o.timer_period = (uint16_t)(400 + 397 * seed % 3000);
         o.wait = seed % 3 == 0;
         o.rounds = 20;
-        lossless(",bdc=20M", seed % 4 ? TRACE_CAPTURE_AUTO : TRACE_CAPTURE_READOUT, &o, 0, &sum);
+        expect_lossless(",bdc=20M", seed % 4 ? TRACE_CAPTURE_AUTO : TRACE_CAPTURE_READOUT, &o, 0,
+                        &sum);
     }
     print_totals(&sum);
     assert_true(sum.interrupts > 1000);
@@ -143,7 +144,7 @@ static void pins__millions_of_branches__counts_equal_the_models(void **state)
                                  .rounds = 2000,
                                  .software_exceptions = seed & 1,
                                  .timer_period = seed & 2 ? 5000 : 0 };
-        lossless("", TRACE_CAPTURE_AUTO, &o, 0, &sum);
+        expect_lossless("", TRACE_CAPTURE_AUTO, &o, 0, &sum);
     }
     print_totals(&sum);
 }
@@ -237,7 +238,7 @@ static void pins__a_session_s_last_line_lost__is_reported(void **state)
         o.forever = true;
         struct live_run *r = late_open(&o);
         live_arm(r, &(struct trace_config){ .policy = TRACE_LOSSLESS });
-        cont(r->b);
+        continue_board(r->b);
         for (unsigned k = 0; k < 30; k++)
             assert_false(live_slice(r));
         late.deaf = deaf;

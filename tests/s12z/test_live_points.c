@@ -18,7 +18,7 @@ static struct lines record_lines(const struct gen_options *o)
     struct event e[256];
     int n;
     live_arm(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .lines = true });
-    cont(r->b);
+    continue_board(r->b);
     for (bool over = false; !over;) {
         int ret = r->b->ops->poll(r->b->t, 2000000, &r->stop, &r->b->err);
         MUST(r->b, ret);
@@ -43,8 +43,8 @@ static void take_all(struct live_run *r, struct s12z_events *e)
 
 /* The lines through the same events code as `probeprof decode` uses. r: holds program and result.
  */
-static struct s12z_events_totals replay(struct live_run *r, const struct lines *l, size_t from,
-                                        struct s12z_events_config cfg)
+static struct s12z_events_totals replay_lines(struct live_run *r, const struct lines *l,
+                                              size_t from, struct s12z_events_config cfg)
 {
     const struct s12z_settings settings = s12z_settings_default();
     struct s12z_events *e;
@@ -67,7 +67,7 @@ static struct s12z_events_totals replay(struct live_run *r, const struct lines *
 }
 
 /* Times each byte's instruction was counted. Caller frees. */
-static uint64_t *counts(const struct live_run *r)
+static uint64_t *byte_counts(const struct live_run *r)
 {
     struct block_count *b;
     size_t n;
@@ -82,7 +82,7 @@ static uint64_t *counts(const struct live_run *r)
 
 static void same_counts(const struct live_run *a, const struct live_run *b, const char *what)
 {
-    uint64_t *x = counts(a), *y = counts(b);
+    uint64_t *x = byte_counts(a), *y = byte_counts(b);
     for (uint32_t k = 0; k < a->p->bytes; k++)
         if (x[k] != y[k])
             fail_msg("%s: %06X: %llu and %llu", what, a->p->base + k, (unsigned long long)x[k],
@@ -155,12 +155,12 @@ static void points__by_module_or_host__same_counts(void **state)
         struct live_run *all = live_open(",bdc=20M", &o);
         uint32_t start = all->p->function[4].low, stop = all->p->function[6].low;
         uint64_t stops[] = { stop };
-        replay(all, &l, 0,
-               (struct s12z_events_config){ .image = &all->image,
-                                            .has_start = true,
-                                            .start = start,
-                                            .stops = stops,
-                                            .nstops = 1 });
+        replay_lines(all, &l, 0,
+                     (struct s12z_events_config){ .image = &all->image,
+                                                  .has_start = true,
+                                                  .start = start,
+                                                  .stops = stops,
+                                                  .nstops = 1 });
         print_message("  seed %d: %d passes, %llu calls inside\n", (int)seed,
                       (int)all->kinds[EVENT_STOP], (unsigned long long)all->kinds[EVENT_CALL]);
         assert_true(all->kinds[EVENT_START] >= 2);
@@ -204,8 +204,9 @@ static void stops_alone__first_one_ends_it__same_counts(void **state)
                                     .nstops = n };
         for (size_t k = 0; k < n; k++) /* the one that is met comes last: only the host has it */
             cfg.stops[k] = stops[k] = k + 1 == n ? all->p->function[5].low : all->p->done + 1 + k;
-        replay(all, &l, 0,
-               (struct s12z_events_config){ .image = &all->image, .stops = stops, .nstops = n });
+        replay_lines(
+            all, &l, 0,
+            (struct s12z_events_config){ .image = &all->image, .stops = stops, .nstops = n });
         live_go(r, &cfg, 0);
         assert_int_equal(r->kinds[EVENT_START], 1);
         assert_int_equal(r->kinds[EVENT_STOP], 1);
@@ -225,13 +226,13 @@ static void stream__begun_in_the_middle__counts_from_the_first_address(void **st
     struct lines l = record_lines(&o);
     struct live_run *whole = live_open(",bdc=20M", &o);
     (void)state;
-    replay(whole, &l, 0, (struct s12z_events_config){ .image = &whole->image });
-    uint64_t *full = counts(whole);
+    replay_lines(whole, &l, 0, (struct s12z_events_config){ .image = &whole->image });
+    uint64_t *full = byte_counts(whole);
     for (size_t from = 1; from < l.n; from += l.n / 13) {
         struct live_run *r = live_open(",bdc=20M", &o);
         struct s12z_events_totals t =
-            replay(r, &l, from, (struct s12z_events_config){ .image = &r->image });
-        uint64_t *part = counts(r);
+            replay_lines(r, &l, from, (struct s12z_events_config){ .image = &r->image });
+        uint64_t *part = byte_counts(r);
         assert_int_equal(t.misfits, 0);
         assert_int_equal(r->kinds[EVENT_START], 1);
         for (uint32_t k = 0; k < r->p->bytes; k++)
@@ -273,7 +274,7 @@ static void reset__while_profiled__reported_counted_and_traced_on(void **state)
         const struct bdc_ops *bdc = r->b->probe->driver->bdc;
         bool stopped = false;
         live_arm(r, &(struct trace_config){ .policy = way ? TRACE_LIVE : TRACE_LOSSLESS });
-        cont(r->b);
+        continue_board(r->b);
         for (unsigned k = 0; k < 10; k++)
             assert_false(live_slice(r));
         assert_int_equal(bdc->set_pins(r->b->probe, BDC_PIN_RESET, 0, NULL), 0);
@@ -286,7 +287,7 @@ static void reset__while_profiled__reported_counted_and_traced_on(void **state)
         assert_string_not_equal(r->stop.text, "");
         assert_true(r->kinds[EVENT_LOST] >= 1);
         uint64_t calls = r->kinds[EVENT_CALL];
-        cont(r->b);
+        continue_board(r->b);
         for (unsigned k = 0; k < 10; k++)
             assert_false(live_slice(r));
         live_disarm(r);
@@ -372,7 +373,7 @@ static void halts_and_steps__in_between__nothing_counted_twice(void **state)
     struct live_run *r = live_open(",bdc=20M", &o);
     (void)state;
     live_arm(r, &(struct trace_config){ .policy = TRACE_LOSSLESS });
-    cont(r->b);
+    continue_board(r->b);
     for (unsigned round = 0; round < 10; round++) {
         for (unsigned k = 0; k < 5; k++)
             assert_false(live_slice(r));
@@ -381,8 +382,8 @@ static void halts_and_steps__in_between__nothing_counted_twice(void **state)
             ;
         assert_int_equal(r->stop.reason, STOP_REQUEST);
         for (unsigned k = 0; k < round; k++)
-            assert_int_equal(step(r->b).reason, STOP_STEP);
-        cont(r->b);
+            assert_int_equal(step_board(r->b).reason, STOP_STEP);
+        continue_board(r->b);
     }
     for (unsigned k = 0; k < 5; k++)
         assert_false(live_slice(r));

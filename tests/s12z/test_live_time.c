@@ -9,7 +9,7 @@
 
 /* ---- parts that are not as the table has it ---- */
 
-static uint32_t mix(uint32_t v)
+static uint32_t mix_bits(uint32_t v)
 {
     v = (v ^ v >> 15) * 0x2C1B3C6Du;
     v = (v ^ v >> 12) * 0x297A2D39u;
@@ -21,7 +21,7 @@ static unsigned other_figures(const struct s12z_insn *i, uint32_t pc)
 {
     unsigned n = s12z_cycles(i);
     (void)pc;
-    return MAX(n * (2 + mix(i->op) % 9) / 4, 1u);
+    return MAX(n * (2 + mix_bits(i->op) % 9) / 4, 1u);
 }
 
 /* Every other 512 bytes have a wait state an instruction. */
@@ -31,7 +31,7 @@ static unsigned wait_states(const struct s12z_insn *i, uint32_t pc)
 }
 
 /* Everything is half as fast again: fetches take longer everywhere. */
-static unsigned slower(const struct s12z_insn *i, uint32_t pc)
+static unsigned slower_cycles(const struct s12z_insn *i, uint32_t pc)
 {
     (void)pc;
     return s12z_cycles(i) * 3 / 2 + (s12z_cycles(i) & 1);
@@ -49,7 +49,7 @@ static void use_cost(struct live_run *r, cost_fn *cost)
 /* ---- what was spent ---- */
 
 /* Bus cycles in low..high by the model's counts, at a price an instruction. */
-static double spent(struct live_run *r, uint32_t low, uint32_t high, cost_fn *cost)
+static double spent_cycles(struct live_run *r, uint32_t low, uint32_t high, cost_fn *cost)
 {
     double core = 0;
     for (uint32_t pc = low; pc < high; pc++) {
@@ -72,7 +72,7 @@ struct verdict {
 
 /* Functions to which the call tree charges just their own code: jumps in and out without an event
  * put some of it elsewhere, which is no matter of time. */
-static void compare(struct live_run *r, cost_fn *cost, struct verdict *v)
+static void compare_times(struct live_run *r, cost_fn *cost, struct verdict *v)
 {
     struct profile *raw, *p;
     assert_int_equal(profile_build(r->tree, NULL, NULL, &raw, NULL), 0);
@@ -83,8 +83,8 @@ static void compare(struct live_run *r, cost_fn *cost, struct verdict *v)
         struct calltree_range range;
         if (!live_resolve(r, p->functions[k].low, &range) || range.low != p->functions[k].low)
             continue;
-        double table = spent(r, (uint32_t)range.low, (uint32_t)range.high, NULL),
-               truth = spent(r, (uint32_t)range.low, (uint32_t)range.high, cost);
+        double table = spent_cycles(r, (uint32_t)range.low, (uint32_t)range.high, NULL),
+               truth = spent_cycles(r, (uint32_t)range.low, (uint32_t)range.high, cost);
         double charged = (double)raw->functions[k].c1, shown = (double)p->functions[k].c1,
                half = (double)p->functions[k].c1_spread;
         if (fabs(charged - table) > 0.01 * table || table < 20)
@@ -124,12 +124,12 @@ static const struct {
 } parts[] = {
     { "other figures", other_figures },
     { "wait states", wait_states },
-    { "slower", slower },
+    { "slower", slower_cycles },
     { "as the table", NULL },
 };
 
 /* Nearer to the truth as a whole, and the truth within the spread in 95 of 100 functions. */
-static void demand(const struct verdict *v, bool unlike)
+static void demand_better(const struct verdict *v, bool unlike)
 {
     assert_true(v->functions > 5);
     if (unlike && v->corrected >= v->table)
@@ -155,11 +155,11 @@ static void random_programs(enum trace_capture capture, unsigned rounds, uint64_
             struct live_run *r = live_open(",bdc=20M", &o);
             use_cost(r, parts[k].cost);
             live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = capture }, 0);
-            compare(r, parts[k].cost, &v);
+            compare_times(r, parts[k].cost, &v);
             live_close(r);
         }
         print_verdict(parts[k].name, &v);
-        demand(&v, parts[k].cost != NULL);
+        demand_better(&v, parts[k].cost != NULL);
     }
 }
 
@@ -216,9 +216,9 @@ static void motor__each_way__nearer_and_within(void **state)
                                             .capture =
                                                 way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO },
                     way ? 600 : 20);
-            compare(r, parts[k].cost, &v);
+            compare_times(r, parts[k].cost, &v);
             print_verdict(parts[k].name, &v);
-            demand(&v, parts[k].cost != NULL);
+            demand_better(&v, parts[k].cost != NULL);
             live_close(r);
         }
 }

@@ -76,7 +76,7 @@ static void note_change(void *ctx, enum log_subject subject, const char *line)
     run_table_met(&s12z_run_table, line, &met[0][0]);
 }
 
-static enum s12z_run_state now(struct board *b) { return s12z_of(b->t)->run.state; }
+static enum s12z_run_state run_state(struct board *b) { return s12z_of(b->t)->run.state; }
 
 /* ---- the ways into each state; the board stands at CODE ---- */
 
@@ -94,7 +94,7 @@ static void poll_until_late(struct board *b)
     assert_int_equal(ret, -ERR_TIMEOUT);
 }
 
-static void resume(struct board *b, enum resume_kind kind)
+static void resume_board(struct board *b, enum resume_kind kind)
 {
     MUST(b, b->ops->resume(b->t,
                            &(struct resume){ .kind = kind, .range_lo = CODE, .range_hi = CODE + 6 },
@@ -107,7 +107,7 @@ static void find_reset(struct board *b)
     MUST(b, s12z_read_csr(s12z_of(b->t), &b->err));
 }
 
-static void lose(struct board *b)
+static void lose_board(struct board *b)
 {
     uint8_t v;
     pod.gone = true;
@@ -118,7 +118,7 @@ static void lose(struct board *b)
 static void reach_looked_at(struct board *b)
 {
     uint64_t pc;
-    resume(b, RESUME_CONTINUE);
+    resume_board(b, RESUME_CONTINUE);
     pod.cannot_sync_pc = pod.late = true;
     assert_int_equal(b->ops->sample_pc(b->t, &pc, &b->err), 0);
 }
@@ -130,36 +130,36 @@ static void reach_reset_halting(struct board *b)
     MUST(b, poll_once(b, 1000000));
 }
 
-static void reach(struct board *b, enum s12z_run_state state)
+static void reach_state(struct board *b, enum s12z_run_state state)
 {
     pod.late = state >= S12Z_STEP && state <= S12Z_STEP_HALTING;
     switch (state) {
     case S12Z_DETACHED: MUST(b, b->ops->detach(b->t, &b->err)); break;
-    case S12Z_GONE: lose(b); break;
-    case S12Z_STOPPED: resume(b, RESUME_STEP); break;
-    case S12Z_RUNS: resume(b, RESUME_CONTINUE); break;
+    case S12Z_GONE: lose_board(b); break;
+    case S12Z_STOPPED: resume_board(b, RESUME_STEP); break;
+    case S12Z_RUNS: resume_board(b, RESUME_CONTINUE); break;
     case S12Z_LOOKED_AT: reach_looked_at(b); break;
     case S12Z_HALTING:
-        resume(b, RESUME_CONTINUE);
+        resume_board(b, RESUME_CONTINUE);
         pod.late = true;
         MUST(b, b->ops->halt(b->t, &b->err));
         break;
-    case S12Z_STEP: resume(b, RESUME_STEP); break;
+    case S12Z_STEP: resume_board(b, RESUME_STEP); break;
     case S12Z_STEP_OFF:
         MUST(b, b->ops->insert_bp(b->t, BP_SOFT, CODE, 1, &b->err));
-        resume(b, RESUME_CONTINUE);
+        resume_board(b, RESUME_CONTINUE);
         break;
     case S12Z_STEP_HALTING:
-        resume(b, RESUME_STEP);
+        resume_board(b, RESUME_STEP);
         MUST(b, b->ops->halt(b->t, &b->err));
         break;
-    case S12Z_RANGE: resume(b, RESUME_RANGE); break;
+    case S12Z_RANGE: resume_board(b, RESUME_RANGE); break;
     case S12Z_RANGE_HALTING:
-        resume(b, RESUME_RANGE);
+        resume_board(b, RESUME_RANGE);
         MUST(b, b->ops->halt(b->t, &b->err));
         break;
     case S12Z_RESET:
-        resume(b, RESUME_CONTINUE);
+        resume_board(b, RESUME_CONTINUE);
         find_reset(b);
         break;
     case S12Z_RESET_OURS: find_reset(b); break;
@@ -170,8 +170,9 @@ static void reach(struct board *b, enum s12z_run_state state)
         break;
     default: break;
     }
-    if (now(b) != state)
-        fail_msg("%s instead of %s", s12z_run_table.states[now(b)], s12z_run_table.states[state]);
+    if (run_state(b) != state)
+        fail_msg("%s instead of %s", s12z_run_table.states[run_state(b)],
+                 s12z_run_table.states[state]);
 }
 
 /* ---- the events, as callers and boards cause them; what the calls return does not matter ---- */
@@ -192,7 +193,7 @@ static void cause_found(struct board *b, enum s12z_run_state state, bool halted)
     else { /* a part that stood when it was lost */
         attach_again(b);
         MUST(b, s12z_halt_now(s12z_of(b->t), &b->err));
-        lose(b);
+        lose_board(b);
         pod.gone = false;
         attach_again(b);
     }
@@ -220,7 +221,7 @@ static void cause_reset_found(struct board *b, enum s12z_run_state state)
         find_reset(b);
 }
 
-static void cause(struct board *b, enum s12z_run_state state, enum s12z_run_event event)
+static void cause_event(struct board *b, enum s12z_run_state state, enum s12z_run_event event)
 {
     uint64_t pc;
     struct err err;
@@ -236,18 +237,18 @@ static void cause(struct board *b, enum s12z_run_state state, enum s12z_run_even
         else if (state == S12Z_GONE)
             b->ops->reset(b->t, RESET_RUN, &err);
         else
-            lose(b);
+            lose_board(b);
         break;
     case S12Z_ON_FOUND_HALTED: cause_found(b, state, true); break;
     case S12Z_ON_FOUND_RUNNING: cause_found(b, state, false); break;
-    case S12Z_ON_GO: reach(b, S12Z_RUNS); break;
-    case S12Z_ON_STEP_SLEEPS: reach(b, S12Z_STEP); break;
-    case S12Z_ON_OFF_SLEEPS: reach(b, S12Z_STEP_OFF); break;
-    case S12Z_ON_RANGE_BEGINS: reach(b, S12Z_RANGE); break;
+    case S12Z_ON_GO: reach_state(b, S12Z_RUNS); break;
+    case S12Z_ON_STEP_SLEEPS: reach_state(b, S12Z_STEP); break;
+    case S12Z_ON_OFF_SLEEPS: reach_state(b, S12Z_STEP_OFF); break;
+    case S12Z_ON_RANGE_BEGINS: reach_state(b, S12Z_RANGE); break;
     case S12Z_ON_HALT_ASKED: b->ops->halt(b->t, &err); break;
     case S12Z_ON_HALT_LATE: poll_until_late(b); break;
     case S12Z_ON_STANDS: cause_stand(b, state); break;
-    case S12Z_ON_STOP_FOUND: reach(b, S12Z_STOPPED); break;
+    case S12Z_ON_STOP_FOUND: reach_state(b, S12Z_STOPPED); break;
     case S12Z_ON_STOP_REPORTED: assert_int_equal(poll_once(b, 0), 1); break;
     case S12Z_ON_RESET_FOUND: cause_reset_found(b, state); break;
     case S12Z_ON_RESET_PASSED: poll_once(b, 1000000); break;
@@ -264,7 +265,7 @@ static void cause(struct board *b, enum s12z_run_state state, enum s12z_run_even
     }
 }
 
-static struct board *start(void)
+static struct board *start_board(void)
 {
     static const struct log log = { .enabled = 1u << LOG_TARGET, .write = note_change };
     struct board *b = board_start("s12zvml128", program, sizeof program);
@@ -287,10 +288,10 @@ static void states__each_change_of_the_table__is_made_by_the_driver(void **state
         for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++) {
             if (run_table_next(&s12z_run_table, s, e) == S12Z_REFUSED)
                 continue;
-            struct board *b = start();
-            reach(b, s);
+            struct board *b = start_board();
+            reach_state(b, s);
             met[s][e] = false;
-            cause(b, s, e);
+            cause_event(b, s, e);
             if (!met[s][e])
                 print_message("  in %s, %s was not met\n", s12z_run_table.states[s],
                               s12z_run_table.events[e]);
@@ -309,7 +310,7 @@ struct pair {
     enum s12z_run_event event;
 };
 
-static bool take(void *ctx)
+static bool takes_event(void *ctx)
 {
     struct pair *p = ctx;
     met[p->state][p->event] = false;
@@ -320,12 +321,12 @@ static bool take(void *ctx)
 
 static bool is_refused(struct board *b, enum s12z_run_state s, enum s12z_run_event e)
 {
-    return state_table_refuses(take, &(struct pair){ b, s, e });
+    return state_table_refuses(takes_event, &(struct pair){ b, s, e });
 }
 
 static void states__every_other_event__is_refused_by_an_assertion(void **state)
 {
-    struct board *b = start();
+    struct board *b = start_board();
     (void)state;
     for (enum s12z_run_state s = S12Z_REFUSED + 1; s < S12Z_NSTATES; s++)
         for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++)
@@ -337,14 +338,14 @@ static void states__every_other_event__is_refused_by_an_assertion(void **state)
 /* The halt takes the place of the look: BACKGROUND is sent again for the next one. */
 static void look__asleep_and_then_halted__the_next_one_is_answered(void **state)
 {
-    struct board *b = start();
+    struct board *b = start_board();
     uint64_t pc;
     (void)state;
-    reach(b, S12Z_LOOKED_AT);
+    reach_state(b, S12Z_LOOKED_AT);
     MUST(b, b->ops->halt(b->t, &b->err));
     pod.late = false;
     assert_int_equal(wait_stop(b).reason, STOP_REQUEST);
-    resume(b, RESUME_CONTINUE);
+    resume_board(b, RESUME_CONTINUE);
     assert_int_equal(b->ops->sample_pc(b->t, &pc, &b->err), 1);
     assert_in_range(pc, CODE, CODE + sizeof program);
     board_close(b);

@@ -22,17 +22,17 @@ static void halt__running_program__stops_where_it_is_and_goes_on(void **state)
     (void)state;
     struct board *b = board_start("s12zvml128", counting, sizeof counting);
     uint8_t raw[2];
-    cont(b);
+    continue_board(b);
     keeps_running(b);
-    struct target_stop stop = halt(b);
+    struct target_stop stop = halt_board(b);
     assert_int_equal(stop.reason, STOP_REQUEST);
     assert_int_equal(stop.signal, 2);
     assert_in_range(get_reg(b, R_P), LOOP, CODE + sizeof counting - 1);
     uint32_t before = get_reg(b, R_D2);
-    cont(b);
+    continue_board(b);
     keeps_running(b);
     MUST(b, b->ops->read_mem(b->t, DATA, 2, raw, 2, &b->err)); /* while it runs */
-    halt(b);
+    halt_board(b);
     assert_int_not_equal(before, get_reg(b, R_D2));
     board_close(b);
 }
@@ -43,13 +43,13 @@ static void step__each_instruction__moves_pc_and_effects(void **state)
     static const uint32_t pcs[] = { LOOP, LOOP + 1, LOOP + 4, LOOP, LOOP + 1 };
     struct board *b = board_start("s12zvml128", counting, sizeof counting);
     for (size_t k = 0; k < ARRAY_LEN(pcs); k++) {
-        struct target_stop stop = step(b);
+        struct target_stop stop = step_board(b);
         assert_int_equal(stop.reason, STOP_STEP);
         assert_int_equal(stop.pc, pcs[k]);
         assert_int_equal(get_reg(b, R_P), pcs[k]);
     }
     assert_int_equal(get_reg(b, R_D2), 2);
-    assert_int_equal(get8(b, DATA + 1), 1);
+    assert_int_equal(read_byte(b, DATA + 1), 1);
     board_close(b);
 }
 
@@ -115,7 +115,7 @@ static void memory__where_nothing_is__fails_with_a_sentence(void **state)
         if (!strstr(b->err.what, rows[k].word))
             fail_msg("\"%s\" does not say %s", b->err.what, rows[k].word);
         assert_string_not_equal(b->err.hint, "");
-        assert_int_equal(get8(b, 0), 0); /* and the next access works */
+        assert_int_equal(read_byte(b, 0), 0); /* and the next access works */
     }
     board_close(b);
 }
@@ -128,8 +128,8 @@ static void reset__run_and_halt__start_at_the_vector(void **state)
     assert_int_equal(b->ops->state(b->t), TARGET_RUNNING);
     MUST(b, b->ops->reset(b->t, RESET_HALT, &b->err));
     assert_int_equal(wait_stop(b).reason, STOP_RESET);
-    assert_int_equal(get_reg(b, R_P), 0xFFFFFF); /* what erased flash holds at the vector */
-    assert_int_equal(get8(b, 0x70) & 0x80, 0);   /* MODC: special mode */
+    assert_int_equal(get_reg(b, R_P), 0xFFFFFF);    /* what erased flash holds at the vector */
+    assert_int_equal(read_byte(b, 0x70) & 0x80, 0); /* MODC: special mode */
     board_close(b);
 }
 
@@ -141,7 +141,7 @@ static void detach__halted_program__runs_on_and_bdc_is_off(void **state)
     assert_int_equal(b->ops->state(b->t), TARGET_DETACHED);
     MUST(b, b->ops->attach(b->t, &b->err));
     assert_int_equal(b->ops->state(b->t), TARGET_RUNNING);
-    halt(b);
+    halt_board(b);
     assert_in_range(get_reg(b, R_P), LOOP, CODE + sizeof counting - 1);
     board_close(b);
 }

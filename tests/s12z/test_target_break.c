@@ -22,27 +22,22 @@ enum {
     OWN_BGND = 0x111A
 };
 
-static struct board *start(void) { return board_start("s12zvml128", program, sizeof program); }
+static struct board *start_board(void)
+{
+    return board_start("s12zvml128", program, sizeof program);
+}
 
-static int insert(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
+static int insert_breakpoint(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
 {
     return b->ops->insert_bp(b->t, kind, addr, len, &b->err);
 }
-static void set(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
+static void set_breakpoint(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
 {
-    MUST(b, insert(b, kind, addr, len));
+    MUST(b, insert_breakpoint(b, kind, addr, len));
 }
-static void unset(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
+static void remove_breakpoint(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
 {
     MUST(b, b->ops->remove_bp(b->t, kind, addr, len, &b->err));
-}
-
-static void says(struct board *b, int ret, int want, const char *word)
-{
-    assert_int_equal(ret, want);
-    if (!strstr(b->err.what, word))
-        fail_msg("\"%s\" does not say \"%s\"", b->err.what, word);
-    assert_string_not_equal(b->err.hint, "");
 }
 
 static void expect_stop(struct board *b, enum stop_reason reason, uint32_t pc)
@@ -56,19 +51,19 @@ static void expect_stop(struct board *b, enum stop_reason reason, uint32_t pc)
 static void bgnd__in_ram__stops_at_its_address_hidden_and_goes_on(void **state)
 {
     (void)state;
-    struct board *b = start();
-    set(b, BP_SOFT, SUB, 1);
-    assert_int_equal(get8(b, SUB), program[SUB - CODE]);
+    struct board *b = start_board();
+    set_breakpoint(b, BP_SOFT, SUB, 1);
+    assert_int_equal(read_byte(b, SUB), program[SUB - CODE]);
     for (unsigned round = 1; round <= 3; round++) {
-        cont(b);
+        continue_board(b);
         expect_stop(b, STOP_SWBREAK, SUB);
         assert_int_equal(get_reg(b, R_D2), round);
     }
     set_mem(b, SUB - 1, (uint8_t[]){ 0xF6, 0xC4, 0x20 }, 3); /* writing over it keeps it */
-    cont(b);
+    continue_board(b);
     expect_stop(b, STOP_SWBREAK, SUB);
-    unset(b, BP_SOFT, SUB, 1);
-    cont(b);
+    remove_breakpoint(b, BP_SOFT, SUB, 1);
+    continue_board(b);
     keeps_running(b);
     board_close(b);
 }
@@ -76,11 +71,11 @@ static void bgnd__in_ram__stops_at_its_address_hidden_and_goes_on(void **state)
 static void bgnd__set_and_removed_while_running__works(void **state)
 {
     (void)state;
-    struct board *b = start();
-    cont(b);
-    set(b, BP_SOFT, AFTER, 1);
+    struct board *b = start_board();
+    continue_board(b);
+    set_breakpoint(b, BP_SOFT, AFTER, 1);
     expect_stop(b, STOP_SWBREAK, AFTER);
-    cont(b);
+    continue_board(b);
     expect_stop(b, STOP_SWBREAK, AFTER);
     board_close(b);
 }
@@ -88,15 +83,15 @@ static void bgnd__set_and_removed_while_running__works(void **state)
 static void bgnd__stepped_off__runs_the_instruction_below(void **state)
 {
     (void)state;
-    struct board *b = start();
-    set(b, BP_SOFT, SUB, 1);
+    struct board *b = start_board();
+    set_breakpoint(b, BP_SOFT, SUB, 1);
     set_reg(b, R_D0, 0x77);
-    cont(b);
+    continue_board(b);
     expect_stop(b, STOP_SWBREAK, SUB);
-    assert_int_equal(step(b).pc, RET);
-    assert_int_equal(get8(b, 0x2005), 0x77);
-    assert_int_equal(get8(b, SUB), 0xC4);
-    cont(b);
+    assert_int_equal(step_board(b).pc, RET);
+    assert_int_equal(read_byte(b, 0x2005), 0x77);
+    assert_int_equal(read_byte(b, SUB), 0xC4);
+    continue_board(b);
     expect_stop(b, STOP_SWBREAK, SUB); /* and it is back */
     board_close(b);
 }
@@ -104,9 +99,9 @@ static void bgnd__stepped_off__runs_the_instruction_below(void **state)
 static void bgnd__of_the_program__is_recognised(void **state)
 {
     (void)state;
-    struct board *b = start();
+    struct board *b = start_board();
     set_reg(b, R_P, OWN_BGND);
-    cont(b);
+    continue_board(b);
     struct target_stop stop = wait_stop(b);
     assert_int_equal(stop.reason, STOP_SIGNAL);
     /* or the program's: nobody named it */
@@ -116,7 +111,7 @@ static void bgnd__of_the_program__is_recognised(void **state)
     struct image image = { .sections = &section, .nsections = 1 };
     MUST(b, b->ops->set_image(b->t, &image, &b->err));
     set_reg(b, R_P, OWN_BGND);
-    cont(b);
+    continue_board(b);
     stop = wait_stop(b);
     assert_int_equal(stop.reason, STOP_SIGNAL);
     assert_string_equal(stop.text, "BGND compiled into the program");
@@ -130,14 +125,14 @@ static void bgnd__left_by_a_lost_session__is_taken_away(void **state)
 {
     (void)state;
     for (int same = 1; same >= 0; same--) {
-        struct board *b = start();
+        struct board *b = start_board();
         struct image_section section = { ".text", CODE, sizeof program, program, true, false };
         struct image image = { .sections = &section, .nsections = 1 };
         MUST(b, b->ops->set_image(b->t, &image, &b->err));
         set_mem(b, AFTER, "\0", 1);
         if (!same)
             set_mem(b, AFTER + 2, "\x55", 1);
-        cont(b);
+        continue_board(b);
         struct target_stop stop = wait_stop(b);
         assert_int_equal(stop.reason, STOP_SIGNAL);
         assert_non_null(
@@ -146,9 +141,9 @@ static void bgnd__left_by_a_lost_session__is_taken_away(void **state)
                         : "then load again"));
         assert_int_equal(stop.pc, same ? AFTER : AFTER + 1);
         assert_int_equal(get_reg(b, R_P), same ? AFTER : AFTER + 1);
-        assert_int_equal(get8(b, AFTER), same ? program[AFTER - CODE] : 0);
+        assert_int_equal(read_byte(b, AFTER), same ? program[AFTER - CODE] : 0);
         if (same) {
-            cont(b);
+            continue_board(b);
             keeps_running(b);
         }
         board_close(b);
@@ -160,30 +155,30 @@ static void hardware__each_of_four_and_all_together__stop_before_the_instruction
     static const uint32_t places[] = { LOOP, AFTER, SUB, RET };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(places); k++) {
-        struct board *b = start();
-        set(b, BP_HARD, places[k], 1);
+        struct board *b = start_board();
+        set_breakpoint(b, BP_HARD, places[k], 1);
         for (int round = 0; round < 2; round++) {
-            cont(b);
+            continue_board(b);
             expect_stop(b, STOP_HWBREAK, places[k]);
         }
         board_close(b);
     }
     static const uint32_t order[] = { LOOP, SUB, RET, AFTER, LOOP };
-    struct board *b = start();
+    struct board *b = start_board();
     for (size_t k = 0; k < ARRAY_LEN(places); k++)
-        set(b, BP_HARD, places[k], 1);
-    says(b, insert(b, BP_HARD, LOAD, 1), -ERR_RESOURCE, "A, B, C, D");
+        set_breakpoint(b, BP_HARD, places[k], 1);
+    expect_error(b, insert_breakpoint(b, BP_HARD, LOAD, 1), -ERR_RESOURCE, "A, B, C, D");
     for (size_t k = 0; k < ARRAY_LEN(order); k++) {
-        cont(b);
+        continue_board(b);
         expect_stop(b, STOP_HWBREAK, order[k]);
     }
-    unset(b, BP_HARD, SUB, 1);
-    set(b, BP_HARD, LOAD, 1);
-    unset(b, BP_HARD, LOOP, 1);
+    remove_breakpoint(b, BP_HARD, SUB, 1);
+    set_breakpoint(b, BP_HARD, LOAD, 1);
+    remove_breakpoint(b, BP_HARD, LOOP, 1);
     for (int k = 0; k < 2; k++)
-        cont(b), wait_stop(b);
+        continue_board(b), wait_stop(b);
     assert_int_equal(get_reg(b, R_P), AFTER);
-    cont(b);
+    continue_board(b);
     expect_stop(b, STOP_HWBREAK, LOAD);
     board_close(b);
 }
@@ -192,13 +187,13 @@ static void hardware__part_without_comparator_c__has_three(void **state)
 {
     (void)state;
     struct board *b = board_start("s12zvl128", program, sizeof program);
-    set(b, BP_HARD, SUB, 1);
-    set(b, BP_HARD, RET, 1);
-    set(b, BP_HARD, AFTER, 1);
-    says(b, insert(b, BP_HARD, LOOP, 1), -ERR_RESOURCE, "A, B, D");
-    cont(b);
+    set_breakpoint(b, BP_HARD, SUB, 1);
+    set_breakpoint(b, BP_HARD, RET, 1);
+    set_breakpoint(b, BP_HARD, AFTER, 1);
+    expect_error(b, insert_breakpoint(b, BP_HARD, LOOP, 1), -ERR_RESOURCE, "A, B, D");
+    continue_board(b);
     expect_stop(b, STOP_HWBREAK, SUB);
-    cont(b);
+    continue_board(b);
     expect_stop(b, STOP_HWBREAK, RET);
     board_close(b);
 }
@@ -222,11 +217,11 @@ static void watch__kinds_and_sizes__stop_on_their_accesses_only(void **state)
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        struct board *b = start();
+        struct board *b = start_board();
         print_message("  %s\n", rows[k].name);
-        set(b, rows[k].kind, rows[k].addr, rows[k].len);
+        set_breakpoint(b, rows[k].kind, rows[k].addr, rows[k].len);
         for (int round = 0; round < 2; round++) {
-            cont(b);
+            continue_board(b);
             struct target_stop stop = wait_stop(b);
             assert_int_equal(stop.reason, STOP_WATCH);
             assert_int_equal(stop.watch_addr, rows[k].addr);
@@ -246,9 +241,9 @@ static void watch__kinds_and_sizes__stop_on_their_accesses_only(void **state)
         { BP_WATCH_ACCESS, 0x2006, 2 },
     };
     for (size_t k = 0; k < ARRAY_LEN(quiet); k++) {
-        struct board *b = start();
-        set(b, quiet[k].kind, quiet[k].addr, quiet[k].len);
-        cont(b);
+        struct board *b = start_board();
+        set_breakpoint(b, quiet[k].kind, quiet[k].addr, quiet[k].len);
+        continue_board(b);
         keeps_running(b);
         board_close(b);
     }
@@ -257,27 +252,27 @@ static void watch__kinds_and_sizes__stop_on_their_accesses_only(void **state)
 static void watch__with_a_value__stops_at_that_value(void **state)
 {
     (void)state;
-    struct board *b = start();
+    struct board *b = start_board();
     struct s12z_target *t = s12z_of(b->t);
     const struct s12z_hard *which;
-    set(b, BP_WATCH_WRITE, 0x2000, 2);
+    set_breakpoint(b, BP_WATCH_WRITE, 0x2000, 2);
     MUST(b, s12z_watch_data(t, true, 300, 0xFFFF, &which, &b->err));
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_WATCH);
     assert_int_equal(get_reg(b, R_D2), 300);
     MUST(b, s12z_watch_data(t, true, 0x80, 0x80, &which, &b->err)); /* only a bit */
-    cont(b);
+    continue_board(b);
     wait_stop(b);
     assert_int_equal(get_reg(b, R_D2), 384);
     MUST(b, s12z_watch_data(t, false, 0, 0, &which, &b->err));
-    cont(b);
+    continue_board(b);
     wait_stop(b);
     assert_int_equal(get_reg(b, R_D2), 385);
-    unset(b, BP_WATCH_WRITE, 0x2000, 2);
+    remove_breakpoint(b, BP_WATCH_WRITE, 0x2000, 2);
     MUST(b, s12z_watch_data(t, true, 400, 0xFFFF, &which, &b->err)); /* for one that is set later */
     assert_null(which);
-    set(b, BP_WATCH_WRITE, 0x2000, 2);
-    cont(b);
+    set_breakpoint(b, BP_WATCH_WRITE, 0x2000, 2);
+    continue_board(b);
     wait_stop(b);
     assert_int_equal(get_reg(b, R_D2), 400);
     board_close(b);
@@ -296,8 +291,8 @@ static void watch__value_across_a_multiple_of_four__compares_its_low_bytes(void 
         struct board *b = board_start("s12zvml128", moved, sizeof moved);
         const struct s12z_hard *which;
         MUST(b, s12z_watch_data(s12z_of(b->t), true, rows[k].value, rows[k].mask, &which, &b->err));
-        set(b, BP_WATCH_WRITE, 0x2003, 2);
-        cont(b);
+        set_breakpoint(b, BP_WATCH_WRITE, 0x2003, 2);
+        continue_board(b);
         assert_int_equal(wait_stop(b).reason, STOP_WATCH);
         assert_int_equal(get_reg(b, R_D2), rows[k].stops_at);
         board_close(b);
@@ -307,17 +302,18 @@ static void watch__value_across_a_multiple_of_four__compares_its_low_bytes(void 
 static void comparators__pairs_and_singles__are_dealt_anew(void **state)
 {
     (void)state;
-    struct board *b = start();
-    set(b, BP_HARD, SUB, 1);
-    set(b, BP_WATCH_WRITE, 0x2000, 2); /* needs a pair: the breakpoint may stand anywhere */
-    set(b, BP_HARD, RET, 1);
-    says(b, insert(b, BP_HARD, LOOP, 1), -ERR_RESOURCE, "A, B, C, D");
-    says(b, insert(b, BP_WATCH_WRITE, 0x2010, 2), -ERR_RESOURCE, "no pair");
-    cont(b);
+    struct board *b = start_board();
+    set_breakpoint(b, BP_HARD, SUB, 1);
+    set_breakpoint(b, BP_WATCH_WRITE, 0x2000,
+                   2); /* needs a pair: the breakpoint may stand anywhere */
+    set_breakpoint(b, BP_HARD, RET, 1);
+    expect_error(b, insert_breakpoint(b, BP_HARD, LOOP, 1), -ERR_RESOURCE, "A, B, C, D");
+    expect_error(b, insert_breakpoint(b, BP_WATCH_WRITE, 0x2010, 2), -ERR_RESOURCE, "no pair");
+    continue_board(b);
     expect_stop(b, STOP_HWBREAK, SUB);
-    cont(b);
+    continue_board(b);
     expect_stop(b, STOP_HWBREAK, RET);
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_WATCH);
     board_close(b);
 }
@@ -325,38 +321,38 @@ static void comparators__pairs_and_singles__are_dealt_anew(void **state)
 static void breakpoint__where_no_code_is__is_refused(void **state)
 {
     (void)state;
-    struct board *b = start();
-    says(b, insert(b, BP_SOFT, 0x000100, 1), -ERR_FAULT, "no instruction");
-    says(b, insert(b, BP_HARD, 0x050000, 1), -ERR_FAULT, "no instruction");
+    struct board *b = start_board();
+    expect_error(b, insert_breakpoint(b, BP_SOFT, 0x000100, 1), -ERR_FAULT, "no instruction");
+    expect_error(b, insert_breakpoint(b, BP_HARD, 0x050000, 1), -ERR_FAULT, "no instruction");
     board_close(b);
 }
 
 static void range_step__over_a_call__ends_outside_and_at_breakpoints(void **state)
 {
     (void)state;
-    struct board *b = start();
-    struct target_stop stop = range(b, CODE, AFTER);
+    struct board *b = start_board();
+    struct target_stop stop = step_range(b, CODE, AFTER);
     assert_int_equal(stop.reason, STOP_STEP);
     assert_int_equal(stop.pc, SUB); /* the call left the range */
     set_reg(b, R_P, AFTER);
-    set(b, BP_SOFT, LOOP, 1);
-    stop = range(b, CODE, SUB); /* the loop never leaves it, the breakpoint ends it */
+    set_breakpoint(b, BP_SOFT, LOOP, 1);
+    stop = step_range(b, CODE, SUB); /* the loop never leaves it, the breakpoint ends it */
     assert_int_equal(stop.reason, STOP_SWBREAK);
     assert_int_equal(stop.pc, LOOP);
-    unset(b, BP_SOFT, LOOP, 1);
+    remove_breakpoint(b, BP_SOFT, LOOP, 1);
     MUST(b, b->ops->resume(b->t,
                            &(struct resume){
                                .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 0x100 },
                            &b->err));
     keeps_running(b);
-    assert_int_equal(halt(b).reason, STOP_REQUEST);
+    assert_int_equal(halt_board(b).reason, STOP_REQUEST);
     board_close(b);
 }
 
 static void step__onto_wai__ends_when_something_wakes_it(void **state)
 {
     (void)state;
-    struct board *b = start();
+    struct board *b = start_board();
     set_reg(b, R_P, WAI);
     MUST(b, b->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
     keeps_running(b);
@@ -373,19 +369,19 @@ static void halt__asleep__says_in_what(void **state)
     } rows[] = { { WAI, "WAI" }, { STOP_INSN, "STOP" } };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        struct board *b = start();
+        struct board *b = start_board();
         struct target_stop stop;
         uint64_t pc;
         int ret = 0;
         set_reg(b, R_CCW, 0); /* STOP is a no-op with CCR.S set */
         set_reg(b, R_P, rows[k].pc);
-        cont(b);
+        continue_board(b);
         keeps_running(b);
         assert_int_equal(b->ops->sample_pc(b->t, &pc, &b->err), 0);
         MUST(b, b->ops->halt(b->t, &b->err));
         for (int n = 0; n < 1000 && ret == 0; n++)
             ret = b->ops->poll(b->t, 2000000, &stop, &b->err);
-        says(b, ret, -ERR_TIMEOUT, rows[k].word);
+        expect_error(b, ret, -ERR_TIMEOUT, rows[k].word);
         assert_int_equal(b->ops->state(b->t), TARGET_RUNNING);
         board_close(b);
     }
@@ -394,10 +390,10 @@ static void halt__asleep__says_in_what(void **state)
 static void sample_pc__running__lies_in_the_loop_and_does_not_stop_it(void **state)
 {
     (void)state;
-    struct board *b = start();
+    struct board *b = start_board();
     uint64_t pc = 0;
-    says(b, b->ops->sample_pc(b->t, &pc, &b->err), -ERR_STATE, "does not run");
-    cont(b);
+    expect_error(b, b->ops->sample_pc(b->t, &pc, &b->err), -ERR_STATE, "does not run");
+    continue_board(b);
     for (int k = 0; k < 50; k++) {
         assert_int_equal(b->ops->sample_pc(b->t, &pc, &b->err), 1);
         assert_in_range(pc, LOOP, RET);
@@ -431,17 +427,17 @@ static void
 profile__without_points__leaves_all_comparators_and_breakpoints_end_its_stretch(void **state)
 {
     (void)state;
-    struct board *b = start();
+    struct board *b = start_board();
     struct s12z_target *t = s12z_of(b->t);
     uint8_t v;
-    set(b, BP_HARD, SUB, 1);
+    set_breakpoint(b, BP_HARD, SUB, 1);
     MUST(b, s12z_dbg_claim(t, &whole, &b->err));
-    cont(b);
+    continue_board(b);
     expect_stop(b, STOP_HWBREAK, SUB);
     MUST(b, s12z_peek8(t, S12Z_DBGCNT, &v, &b->err));
     assert_int_equal(v, 4); /* PTS, and the final line */
-    unset(b, BP_HARD, SUB, 1);
-    cont(b); /* armed anew, now without a reason to break */
+    remove_breakpoint(b, BP_HARD, SUB, 1);
+    continue_board(b); /* armed anew, now without a reason to break */
     MUST(b, s12z_peek8(t, S12Z_DBGC1, &v, &b->err));
     assert_int_equal(v & 0x18, 0);
     keeps_running(b);
@@ -451,49 +447,49 @@ profile__without_points__leaves_all_comparators_and_breakpoints_end_its_stretch(
 static void profile__with_stop_point__debugger_gets_the_other_three(void **state)
 {
     (void)state;
-    struct board *b = start();
+    struct board *b = start_board();
     struct s12z_target *t = s12z_of(b->t);
     uint8_t ctl;
-    set(b, BP_HARD, SUB, 1);
-    set(b, BP_HARD, AFTER, 1);
-    set(b, BP_HARD, LOOP, 1);
+    set_breakpoint(b, BP_HARD, SUB, 1);
+    set_breakpoint(b, BP_HARD, AFTER, 1);
+    set_breakpoint(b, BP_HARD, LOOP, 1);
     MUST(b, s12z_dbg_claim(t, &with_stop, &b->err)); /* moves whatever stood in D */
-    says(b, insert(b, BP_HARD, LOAD, 1), -ERR_RESOURCE, "the profile holds D");
-    cont(b);
+    expect_error(b, insert_breakpoint(b, BP_HARD, LOAD, 1), -ERR_RESOURCE, "the profile holds D");
+    continue_board(b);
     expect_stop(b, STOP_HWBREAK, LOOP);
     MUST(b, s12z_peek8(t, 0x140, &ctl, &b->err));
     assert_int_equal(ctl, 0x21);
     MUST(b, s12z_dbg_claim(t, NULL, &b->err));
-    set(b, BP_HARD, LOAD, 1);
-    says(b, s12z_dbg_claim(t, &with_stop, &b->err), -ERR_RESOURCE, "needs comparators D");
+    set_breakpoint(b, BP_HARD, LOAD, 1);
+    expect_error(b, s12z_dbg_claim(t, &with_stop, &b->err), -ERR_RESOURCE, "needs comparators D");
     board_close(b);
 }
 
 static void profile__with_start_point__and_breakpoints__exclude_each_other(void **state)
 {
     (void)state;
-    struct board *b = start();
+    struct board *b = start_board();
     struct s12z_target *t = s12z_of(b->t);
     MUST(b, s12z_dbg_claim(t, &from_start, &b->err));
-    says(b, insert(b, BP_HARD, SUB, 1), -ERR_RESOURCE, "start point");
-    set(b, BP_SOFT, AFTER, 1); /* BGND needs no comparator */
-    cont(b);
+    expect_error(b, insert_breakpoint(b, BP_HARD, SUB, 1), -ERR_RESOURCE, "start point");
+    set_breakpoint(b, BP_SOFT, AFTER, 1); /* BGND needs no comparator */
+    continue_board(b);
     expect_stop(b, STOP_SWBREAK, AFTER);
     MUST(b, s12z_dbg_claim(t, NULL, &b->err));
-    set(b, BP_HARD, SUB, 1);
-    says(b, s12z_dbg_claim(t, &from_start, &b->err), -ERR_RESOURCE, "start point");
+    set_breakpoint(b, BP_HARD, SUB, 1);
+    expect_error(b, s12z_dbg_claim(t, &from_start, &b->err), -ERR_RESOURCE, "start point");
     board_close(b);
 }
 
 static void profile__running__its_module_is_not_touched(void **state)
 {
     (void)state;
-    struct board *b = start();
+    struct board *b = start_board();
     struct s12z_target *t = s12z_of(b->t);
     MUST(b, s12z_dbg_claim(t, &whole, &b->err));
-    cont(b);
-    says(b, insert(b, BP_HARD, SUB, 1), -ERR_STATE, "locked");
-    set(b, BP_SOFT, SUB, 1);
+    continue_board(b);
+    expect_error(b, insert_breakpoint(b, BP_HARD, SUB, 1), -ERR_STATE, "locked");
+    set_breakpoint(b, BP_SOFT, SUB, 1);
     board_close(b);
 }
 
@@ -501,7 +497,8 @@ static void profile__on_a_part_without_trace__is_refused(void **state)
 {
     (void)state;
     struct board *b = board_start("s12zvl128", program, sizeof program);
-    says(b, s12z_dbg_claim(s12z_of(b->t), &whole, &b->err), -ERR_UNSUPPORTED, "no trace buffer");
+    expect_error(b, s12z_dbg_claim(s12z_of(b->t), &whole, &b->err), -ERR_UNSUPPORTED,
+                 "no trace buffer");
     board_close(b);
 }
 
@@ -529,7 +526,7 @@ static void monitor_dbg__each_code_of_a_field__in_words(void **state)
         { "gates trace entries", 0x03, 0, 0 },
     };
     (void)state;
-    struct board *b = start();
+    struct board *b = start_board();
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         uint8_t regs[3] = { rows[k].c1, rows[k].c2, rows[k].tcrh };
         char *argv[] = { "dbg" };

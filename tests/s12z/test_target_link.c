@@ -5,14 +5,9 @@
 /* 1100 inc d2 | 1101 st d2,2000 | 1104 bra 1100 */
 static const uint8_t program[] = { 0x30, 0xC0, 0x20, 0x00, 0x20, 0x7C };
 
-static struct board *start(const char *spec) { return board_start(spec, program, sizeof program); }
-
-static void says(struct board *b, int ret, int want, const char *word)
+static struct board *start_board(const char *spec)
 {
-    assert_int_equal(ret, want);
-    if (!strstr(b->err.what, word))
-        fail_msg("\"%s\" does not say \"%s\"", b->err.what, word);
-    assert_string_not_equal(b->err.hint, "");
+    return board_start(spec, program, sizeof program);
 }
 
 /* The RESET pin pulsed by somebody else than the driver. */
@@ -29,7 +24,7 @@ static void speed__adapter_and_part_disagree__is_measured_again(void **state)
     static const uint32_t wrong[] = { 250000, 500000, 900000, 1300000, 2000000, 4000000 };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(wrong); k++) {
-        struct board *b = start("s12zvml128");
+        struct board *b = start_board("s12zvml128");
         set_mem(b, DATA, "as it was", 9);
         print_message("  %u Hz\n", wrong[k]);
         MUST(b, b->probe->driver->bdc->set_clock(b->probe, wrong[k], &b->err));
@@ -51,15 +46,15 @@ static void speed__adapter_and_part_disagree__is_measured_again(void **state)
 static void attach__another_part_than_the_one_that_was_lost__is_refused(void **state)
 {
     (void)state;
-    struct board *b = start("s12zvml128");
+    struct board *b = start_board("s12zvml128");
     struct s12z_target *t = s12z_of(b->t);
     MUST(b, b->ops->attach(b->t, &b->err)); /* the same one */
     t->part.id ^= 0x100;
-    says(b, b->ops->attach(b->t, &b->err), -ERR_NO_TARGET, "another part");
+    expect_error(b, b->ops->attach(b->t, &b->err), -ERR_NO_TARGET, "another part");
     t->part.id ^= 0x100;
     MUST(b, b->ops->attach(b->t, &b->err));
     t->part.full_dbg = false;
-    says(b, b->ops->attach(b->t, &b->err), -ERR_NO_TARGET, "another part");
+    expect_error(b, b->ops->attach(b->t, &b->err), -ERR_NO_TARGET, "another part");
     t->part.full_dbg = true;
     MUST(b, b->ops->attach(b->t, &b->err));
     t->part.id ^= 0x100;
@@ -104,7 +99,7 @@ static void attach__a_write_is_lost__the_trace_is_found_all_the_same(void **stat
 static void overrun__host_too_early__is_cleared_by_sync(void **state)
 {
     (void)state;
-    struct board *b = start("s12zvml128");
+    struct board *b = start_board("s12zvml128");
     const struct bdc_ops *bdc = b->probe->driver->bdc;
     struct bdc_op ops[] = { { .kind = BDC_COMMAND, .opcode = BDC_NOP },
                             { .kind = BDC_COMMAND, .opcode = BDC_NOP } };
@@ -114,7 +109,7 @@ static void overrun__host_too_early__is_cleared_by_sync(void **state)
     MUST(b, bdc->execute(b->probe, ops, 2, false, &b->err));
     MUST(b, bdc->set_ack(b->probe, true, &b->err));
     set_mem(b, DATA, "x", 1);
-    assert_int_equal(get8(b, DATA), 'x');
+    assert_int_equal(read_byte(b, DATA), 'x');
     assert_true(s12z_of(b->t)->link.syncs > syncs);
     board_close(b);
 }
@@ -122,15 +117,15 @@ static void overrun__host_too_early__is_cleared_by_sync(void **state)
 static void reset__of_a_running_part__is_reported_when_something_of_ours_is_in_it(void **state)
 {
     (void)state;
-    struct board *b = start("s12zvml128");
-    cont(b);
+    struct board *b = start_board("s12zvml128");
+    continue_board(b);
     press_reset(b);
     keeps_running(b); /* nothing of ours: BDC is on again, and it runs */
     assert_int_equal(s12z_of(b->t)->link.resets, 1);
-    halt(b);
+    halt_board(b);
     set_reg(b, R_P, CODE);
     MUST(b, b->ops->insert_bp(b->t, BP_HARD, 0xFE0000, 1, &b->err));
-    cont(b);
+    continue_board(b);
     keeps_running(b);
     press_reset(b);
     struct target_stop stop = wait_stop(b);
@@ -138,7 +133,7 @@ static void reset__of_a_running_part__is_reported_when_something_of_ours_is_in_i
     assert_non_null(strstr(stop.text, "reset"));
     set_reg(b, R_P, CODE);
     MUST(b, b->ops->insert_bp(b->t, BP_HARD, CODE + 4, 1, &b->err));
-    cont(b);
+    continue_board(b);
     stop = wait_stop(b); /* the comparators were written again */
     assert_int_equal(stop.reason, STOP_HWBREAK);
     assert_int_equal(stop.pc, CODE + 4);
@@ -148,10 +143,10 @@ static void reset__of_a_running_part__is_reported_when_something_of_ours_is_in_i
 static void reset__of_a_halted_part__is_noticed_and_halted_again(void **state)
 {
     (void)state;
-    struct board *b = start("s12zvml128");
+    struct board *b = start_board("s12zvml128");
     uint8_t v[2];
     press_reset(b);
-    says(b, b->ops->read_reg(b->t, R_D2, v, &b->err), -ERR_STATE, "was reset");
+    expect_error(b, b->ops->read_reg(b->t, R_D2, v, &b->err), -ERR_STATE, "was reset");
     assert_int_equal(wait_stop(b).reason, STOP_RESET);
     get_reg(b, R_D2);
     board_close(b);
@@ -177,8 +172,8 @@ static void connection__lost_at_any_time__is_a_state_with_a_sentence(void **stat
             uint8_t got[64];
             struct target_stop stop;
             snprintf(spec, sizeof spec, "s12zvml128,bus=4M,fault=%s@%lu", rows[k].fault, at);
-            struct board *b = start(spec);
-            cont(b);
+            struct board *b = start_board(spec);
+            continue_board(b);
             for (int n = 0; n < 2000 && ret >= 0; n++) {
                 ret = n % 3 ? b->ops->poll(b->t, 2000000, &stop, &b->err)
                             : b->ops->read_mem(b->t, DATA, 0, got, 64, &b->err);
@@ -188,9 +183,9 @@ static void connection__lost_at_any_time__is_a_state_with_a_sentence(void **stat
                     ret =
                         b->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err);
             }
-            says(b, ret, -rows[k].code, rows[k].word);
+            expect_error(b, ret, -rows[k].code, rows[k].word);
             assert_int_equal(b->ops->state(b->t), TARGET_GONE);
-            says(b, b->ops->poll(b->t, 0, &stop, &b->err), -ERR_NO_TARGET, "gone");
+            expect_error(b, b->ops->poll(b->t, 0, &stop, &b->err), -ERR_NO_TARGET, "gone");
             assert_true(b->ops->read_mem(b->t, DATA, 0, got, 1, &b->err) < 0);
             board_close(b);
         }
@@ -210,13 +205,13 @@ static void halted__nobody_asks_anything__its_loss_is_found_by_looking(void **st
         struct target_stop stop;
         int ret = 0;
         snprintf(spec, sizeof spec, "s12zvml128,bus=4M,fault=%s@2000000", rows[k].fault);
-        struct board *b = start(spec);
+        struct board *b = start_board(spec);
         assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
         for (int n = 0; n < 100; n++)
             assert_int_equal(b->ops->poll(b->t, 0, &stop, &b->err), 0);
         for (int n = 0; n < 10000 && ret == 0; n++)
             ret = b->ops->poll(b->t, 2000000, &stop, &b->err);
-        says(b, ret, -rows[k].code, "still there");
+        expect_error(b, ret, -rows[k].code, "still there");
         assert_int_equal(b->ops->state(b->t), TARGET_GONE);
         board_close(b);
     }
@@ -225,7 +220,7 @@ static void halted__nobody_asks_anything__its_loss_is_found_by_looking(void **st
 static void halted__reset_meanwhile__is_stopped_again_and_reported(void **state)
 {
     (void)state;
-    struct board *b = start("s12zvml128");
+    struct board *b = start_board("s12zvml128");
     press_reset(b);
     assert_int_equal(wait_stop(b).reason, STOP_RESET);
     assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
@@ -235,7 +230,7 @@ static void halted__reset_meanwhile__is_stopped_again_and_reported(void **state)
 static void flash__unplugged_in_the_middle__ends_the_download(void **state)
 {
     (void)state;
-    struct board *b = start("s12zvml128,bus=8M,fault=unplug@500000");
+    struct board *b = start_board("s12zvml128,bus=8M,fault=unplug@500000");
     uint8_t data[4096];
     int ret = 0;
     memset(data, 0x5A, sizeof data);
@@ -244,9 +239,10 @@ static void flash__unplugged_in_the_middle__ends_the_download(void **state)
         if (ret == 0)
             ret = b->ops->flash_write(b->t, at, data, sizeof data, &b->err);
     }
-    says(b, ret, -ERR_USB, "gone");
+    expect_error(b, ret, -ERR_USB, "gone");
     assert_int_equal(b->ops->state(b->t), TARGET_GONE);
-    says(b, b->ops->flash_write(b->t, 0xFE0000, data, 8, &b->err), -ERR_STATE, "not erased");
+    expect_error(b, b->ops->flash_write(b->t, 0xFE0000, data, 8, &b->err), -ERR_STATE,
+                 "not erased");
     board_close(b);
 }
 
@@ -292,7 +288,7 @@ static void noise__on_the_wire__ends_every_call_with_a_result_or_a_sentence(void
 static void fast_clock__on_and_off__same_memory_fewer_ns(void **state)
 {
     (void)state;
-    struct board *b = start("s12zvml128");
+    struct board *b = start_board("s12zvml128");
     struct s12z_target *t = s12z_of(b->t);
     uint8_t data[256], got[256];
     for (size_t k = 0; k < sizeof data; k++)

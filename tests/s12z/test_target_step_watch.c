@@ -13,7 +13,7 @@ static const uint8_t program[] = {
     0xA1, 0x20, 0x10, 0x20, 0xFF, 0xF6, 0xC4, 0x20, 0x05, 0x05,
 };
 
-static void set(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
+static void set_breakpoint(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
 {
     MUST(b, b->ops->insert_bp(b->t, kind, addr, len, &b->err));
 }
@@ -46,9 +46,9 @@ static void step__over_an_access__is_a_watchpoint_s_stop(void **state)
         struct board *b = board_start("s12zvml128", program, sizeof program);
         size_t hits = 0;
         print_message("  %s\n", rows[k].name);
-        set(b, rows[k].kind, rows[k].addr, rows[k].len);
+        set_breakpoint(b, rows[k].kind, rows[k].addr, rows[k].len);
         for (int n = 0; n < 18; n++) {
-            struct target_stop stop = step(b);
+            struct target_stop stop = step_board(b);
             if (stop.reason != STOP_WATCH) {
                 assert_int_equal(stop.reason, STOP_STEP);
                 continue;
@@ -67,11 +67,11 @@ static void step__off_a_breakpoint_onto_an_access__stops_there(void **state)
 {
     (void)state;
     struct board *b = board_start("s12zvml128", program, sizeof program);
-    set(b, BP_SOFT, 0x1107, 1);
-    set(b, BP_WATCH_WRITE, 0x2000, 2);
-    cont(b);
+    set_breakpoint(b, BP_SOFT, 0x1107, 1);
+    set_breakpoint(b, BP_WATCH_WRITE, 0x2000, 2);
+    continue_board(b);
     assert_int_equal(wait_stop(b).pc, 0x1107);
-    cont(b); /* steps off, and that step writes */
+    continue_board(b); /* steps off, and that step writes */
     struct target_stop stop = wait_stop(b);
     assert_int_equal(stop.reason, STOP_WATCH);
     assert_int_equal(stop.pc, 0x110A);
@@ -83,9 +83,9 @@ static void range_step__with_a_value__stops_at_that_value(void **state)
     (void)state;
     const struct s12z_hard *h;
     struct board *b = board_start("s12zvml128", program, sizeof program);
-    set(b, BP_WATCH_WRITE, 0x2000, 2);
+    set_breakpoint(b, BP_WATCH_WRITE, 0x2000, 2);
     MUST(b, s12z_watch_data(s12z_of(b->t), true, 3, 0xFFFF, &h, &b->err));
-    struct target_stop stop = range(b, 0, EVERYTHING);
+    struct target_stop stop = step_range(b, 0, EVERYTHING);
     assert_int_equal(stop.reason, STOP_WATCH);
     assert_int_equal(get_reg(b, R_D2), 3);
     assert_int_equal(get_reg(b, R_P), 0x110A);
@@ -93,8 +93,8 @@ static void range_step__with_a_value__stops_at_that_value(void **state)
 }
 
 /* Where `kind` of addr..addr+len stops the program of this seed, freely or stepped; how often. */
-static size_t stops(uint64_t seed, bool stepped, enum bp_kind kind, uint32_t addr, unsigned len,
-                    uint32_t *pc)
+static size_t count_stops(uint64_t seed, bool stepped, enum bp_kind kind, uint32_t addr,
+                          unsigned len, uint32_t *pc)
 {
     struct gen_options o = gen_options_random(seed);
     o.flash_bytes = 4096;
@@ -103,12 +103,12 @@ static size_t stops(uint64_t seed, bool stepped, enum bp_kind kind, uint32_t add
     o.software_exceptions = false;
     struct live_run *r = live_open_program(",bdc=8M", gen_program_new(&o));
     size_t n = 0;
-    set(r->b, kind, addr, len);
-    set(r->b, BP_HARD, r->p->done, 1); /* a BGND, which a step would pass */
+    set_breakpoint(r->b, kind, addr, len);
+    set_breakpoint(r->b, BP_HARD, r->p->done, 1); /* a BGND, which a step would pass */
     while (n < HITS) {
         if (!stepped)
-            cont(r->b);
-        struct target_stop stop = stepped ? range(r->b, 0, EVERYTHING) : wait_stop(r->b);
+            continue_board(r->b);
+        struct target_stop stop = stepped ? step_range(r->b, 0, EVERYTHING) : wait_stop(r->b);
         if (stop.reason == STOP_HWBREAK)
             break;
         assert_int_equal(stop.reason, STOP_WATCH);
@@ -134,8 +134,8 @@ static void stepped__random_programs__meet_what_the_comparators_meet(void **stat
                      { BP_WATCH_READ, GEN_RAM, 1 } };
         for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
             uint32_t free_pc[HITS], step_pc[HITS];
-            size_t n = stops(seed, false, rows[k].kind, rows[k].addr, rows[k].len, free_pc);
-            size_t m = stops(seed, true, rows[k].kind, rows[k].addr, rows[k].len, step_pc);
+            size_t n = count_stops(seed, false, rows[k].kind, rows[k].addr, rows[k].len, free_pc);
+            size_t m = count_stops(seed, true, rows[k].kind, rows[k].addr, rows[k].len, step_pc);
             print_message("  seed %u, row %zu: %zu and %zu\n", (unsigned)seed, k, n, m);
             for (size_t i = 0; i < MIN(n, m); i++)
                 if (free_pc[i] != step_pc[i])

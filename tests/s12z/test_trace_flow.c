@@ -22,7 +22,7 @@ struct seen {
     unsigned n;
 };
 
-static void note(void *ctx, const struct event *e)
+static void note_event(void *ctx, const struct event *e)
 {
     struct seen *s = ctx;
     s->kind[e->kind]++;
@@ -35,7 +35,7 @@ static struct s12z_flow *open_flow_as(const struct image *im, struct seen *seen,
 {
     struct s12z_flow *f = NULL;
     memset(seen, 0, sizeof *seen);
-    assert_int_equal(s12z_flow_new(im, set, note, seen, &f, NULL), 0);
+    assert_int_equal(s12z_flow_new(im, set, note_event, seen, &f, NULL), 0);
     return f;
 }
 
@@ -45,7 +45,7 @@ static struct s12z_flow *open_flow(const struct image *im, struct seen *seen)
     return open_flow_as(im, seen, &set);
 }
 
-static int feed(struct s12z_flow *f, uint64_t raw, struct err *err)
+static int feed_line(struct s12z_flow *f, uint64_t raw, struct err *err)
 {
     struct s12z_settings set = s12z_settings_default();
     struct s12z_line l;
@@ -95,7 +95,7 @@ static unsigned open_interrupts(const struct synth *p)
     return n;
 }
 
-static void compare(const struct synth *p, struct s12z_flow *f, const struct seen *seen)
+static void compare_counts(const struct synth *p, struct s12z_flow *f, const struct seen *seen)
 {
     const struct s12z_flow_totals *t = s12z_flow_totals(f);
     struct counts c = { calloc(p->size, sizeof *c.at), p->base, p->size };
@@ -202,9 +202,9 @@ static void random_programs__every_kind_of_flow__counts_equal_the_executor(void 
             synth_run_branches(&p, 20000);
             struct s12z_flow *f = open_flow_as(&p.image, &seen, &set);
             for (size_t k = 0; k < p.nlines; k++)
-                if (feed(f, p.line[k], &err) < 0)
+                if (feed_line(f, p.line[k], &err) < 0)
                     fail_msg("program %zu/%u, line %zu of %zu: %s", r, seed, k, p.nlines, err.what);
-            compare(&p, f, &seen);
+            compare_counts(&p, f, &seen);
             s12z_flow_free(f);
             synth_free(&p);
         }
@@ -231,7 +231,7 @@ static void random_program__a_line_missing__noticed_or_harmless(void **state)
         struct s12z_flow *f = open_flow(&p.image, &seen);
         for (size_t k = 0; k < p.nlines; k++)
             if (k != gone)
-                feed(f, p.line[k], NULL);
+                feed_line(f, p.line[k], NULL);
         const struct s12z_flow_totals *t = s12z_flow_totals(f);
         noticed += t->resyncs || t->unpaired;
         tried++;
@@ -245,7 +245,7 @@ static void random_program__a_line_missing__noticed_or_harmless(void **state)
 /* ---- every bit of a stream flipped ---- */
 
 /* Which lines change the position they leave the walker at, against the undamaged stream. */
-static size_t divergence(const uint32_t *clean, const uint32_t *got, size_t n, size_t from)
+static size_t lines_diverging(const uint32_t *clean, const uint32_t *got, size_t n, size_t from)
 {
     size_t last = from;
     for (size_t k = from; k < n; k++)
@@ -254,14 +254,14 @@ static size_t divergence(const uint32_t *clean, const uint32_t *got, size_t n, s
     return last - from;
 }
 
-static void walk(const struct synth *p, size_t flipped, uint64_t mask, uint32_t *position,
-                 struct s12z_flow_totals *t, bool *refused)
+static void walk_lines(const struct synth *p, size_t flipped, uint64_t mask, uint32_t *position,
+                       struct s12z_flow_totals *t, bool *refused)
 {
     struct seen seen;
     struct s12z_flow *f = open_flow(&p->image, &seen);
     *refused = false;
     for (size_t k = 0; k < p->nlines; k++) {
-        if (feed(f, p->line[k] ^ (k == flipped ? mask : 0), NULL) < 0) {
+        if (feed_line(f, p->line[k] ^ (k == flipped ? mask : 0), NULL) < 0) {
             *refused = true;
             if (k == flipped)
                 s12z_flow_lost(f);
@@ -289,13 +289,13 @@ static void random_program__any_bit_flipped__detected_or_local(void **state)
     synth_run_branches(&p, 1500);
     uint32_t *clean = calloc(p.nlines, sizeof *clean), *got = calloc(p.nlines, sizeof *got);
     assert_true(clean && got);
-    walk(&p, p.nlines, 0, clean, &clean_totals, &refused);
+    walk_lines(&p, p.nlines, 0, clean, &clean_totals, &refused);
     assert_false(refused);
     for (size_t k = 0; k < p.nlines; k++)
         for (unsigned bit = 0; bit < 64; bit++) {
-            walk(&p, k, 1ull << bit, got, &t, &refused);
+            walk_lines(&p, k, 1ull << bit, got, &t, &refused);
             bool reported = refused || t.resyncs || t.unpaired;
-            size_t lines = divergence(clean, got, p.nlines, k);
+            size_t lines = lines_diverging(clean, got, p.nlines, k);
             detected += reported;
             unseen += !reported;
             worst_unseen = !reported && lines > worst_unseen ? (unsigned)lines : worst_unseen;
@@ -314,7 +314,7 @@ struct heard {
     struct s12z_flow *flow;
     unsigned bad;
 };
-static int hear(void *ctx, const struct s12z_item *i)
+static int hear_item(void *ctx, const struct s12z_item *i)
 {
     struct heard *h = ctx;
     if (i->kind == S12Z_ITEM_LINE)
@@ -332,7 +332,7 @@ static bool reported_wrong(const struct synth *p, const uint8_t *bytes, size_t n
     struct counts c = { counts, p->base, p->size };
     struct s12z_stream st;
     memset(counts, 0, p->size * sizeof *counts);
-    s12z_stream_init(&st, S12Z_FORM_WIRE, &set, hear, &h);
+    s12z_stream_init(&st, S12Z_FORM_WIRE, &set, hear_item, &h);
     assert_int_equal(s12z_stream_feed(&st, bytes, n, 0) | s12z_stream_end(&st), 0);
     assert_int_equal(s12z_flow_blocks(h.flow, note_block, &c), 0);
     bool reported =
@@ -413,7 +413,7 @@ static const uint8_t code[BYTES] = {
     [0x60] = 0x1B, [0x61] = 0x90,                               /* SOFT: rti */
 };
 static uint8_t vectors[512];
-static struct image program(void)
+static struct image make_program(void)
 {
     static struct image_section s[2];
     const uint32_t irq = HANDLER, swi = SOFT;
@@ -427,20 +427,23 @@ static struct image program(void)
 }
 
 /* Lines: bits as a string of T and N, oldest first. */
-static uint64_t bits(const char *tn)
+static uint64_t branch_bits(const char *tn)
 {
     uint64_t d = 1;
     for (; *tn; tn++)
         d = d << 1 | (*tn == 'T');
     return d << 8;
 }
-static uint64_t PTS(uint32_t pc) { return (uint64_t)pc << 8; }
-static uint64_t PTIB(const char *tn, uint32_t to) { return (uint64_t)to << 40 | bits(tn) | 1; }
-static uint64_t PTVB(const char *tn, unsigned byte, unsigned stamp)
+static uint64_t pts_line(uint32_t pc) { return (uint64_t)pc << 8; }
+static uint64_t ptib_line(const char *tn, uint32_t to)
 {
-    return (uint64_t)stamp << 48 | (uint64_t)byte << 40 | bits(tn) | 3;
+    return (uint64_t)to << 40 | branch_bits(tn) | 1;
 }
-static uint64_t PTW(const char *tn, unsigned info) { return bits(tn) | 7 | info; }
+static uint64_t ptvb_line(const char *tn, unsigned byte, unsigned stamp)
+{
+    return (uint64_t)stamp << 48 | (uint64_t)byte << 40 | branch_bits(tn) | 3;
+}
+static uint64_t ptw_line(const char *tn, unsigned info) { return branch_bits(tn) | 7 | info; }
 enum { TERM = 0x10, TBOVF = 0x20, TSOVF = 0x40 };
 
 struct count_of {
@@ -454,7 +457,7 @@ static int find_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
         c->count = count;
     return 0;
 }
-static uint64_t ran(struct s12z_flow *f, uint32_t offset)
+static uint64_t times_ran(struct s12z_flow *f, uint32_t offset)
 {
     struct count_of c = { CODE + offset, 0 };
     assert_int_equal(s12z_flow_blocks(f, find_block, &c), 0);
@@ -472,23 +475,24 @@ struct row {
     } ran[5];
 };
 
-static const struct row *rows(size_t *n)
+static const struct row *make_rows(size_t *n)
 {
     static struct row r[24];
     size_t k = 0;
-    r[k++] = (struct row){ "one round, ended by TERM",
-                           { PTS(CODE), PTIB("T", CODE + 9), PTVB("", 0xF8, 9),
-                             PTIB("", CODE + 0x0A), PTIB("NN", CODE + 9), PTW("", TERM) },
-                           .calls = 2,
-                           .returns = 2,
-                           .exceptions = 1,
-                           .rtes = 1,
-                           .starts = 1,
-                           .stops = 1,
-                           .cut = 1,
-                           .ran = { { 0, 2 }, { 4, 1 }, { 0x20, 2 }, { 9, 1 } } };
+    r[k++] =
+        (struct row){ "one round, ended by TERM",
+                      { pts_line(CODE), ptib_line("T", CODE + 9), ptvb_line("", 0xF8, 9),
+                        ptib_line("", CODE + 0x0A), ptib_line("NN", CODE + 9), ptw_line("", TERM) },
+                      .calls = 2,
+                      .returns = 2,
+                      .exceptions = 1,
+                      .rtes = 1,
+                      .starts = 1,
+                      .stops = 1,
+                      .cut = 1,
+                      .ran = { { 0, 2 }, { 4, 1 }, { 0x20, 2 }, { 9, 1 } } };
     r[k++] = (struct row){ "TBOVF on the last line's own change of flow",
-                           { PTS(CODE), PTIB("T", CODE + 9) | TBOVF },
+                           { pts_line(CODE), ptib_line("T", CODE + 9) | TBOVF },
                            .calls = 1,
                            .returns = 1,
                            .starts = 1,
@@ -496,8 +500,8 @@ static const struct row *rows(size_t *n)
                            .cut = 1,
                            .ran = { { 0, 1 }, { 0x20, 1 }, { 9, 0 } } };
     r[k++] = (struct row){ "interrupt inside a called function",
-                           { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", SUB + 1), PTIB("", CODE + 9),
-                             PTW("", TERM) },
+                           { pts_line(CODE), ptvb_line("T", 0xE8, 4), ptib_line("", SUB + 1),
+                             ptib_line("", CODE + 9), ptw_line("", TERM) },
                            .calls = 1,
                            .returns = 1,
                            .interrupts = 1,
@@ -506,21 +510,22 @@ static const struct row *rows(size_t *n)
                            .stops = 1,
                            .cut = 1,
                            .ran = { { 0x40, 1 }, { 0x20, 1 }, { 0, 1 } } };
-    r[k++] =
-        (struct row){ "nested interrupt",
-                      { PTS(CODE), PTVB("T", 0xE8, 4), PTVB("", 0xE8, 2), PTIB("", HANDLER + 1),
-                        PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
-                      .calls = 1,
-                      .returns = 1,
-                      .interrupts = 2,
-                      .rtes = 2,
-                      .starts = 1,
-                      .stops = 1,
-                      .cut = 1,
-                      .ran = { { 0x40, 2 }, { 0x20, 1 } } };
+    r[k++] = (struct row){ "nested interrupt",
+                           { pts_line(CODE), ptvb_line("T", 0xE8, 4), ptvb_line("", 0xE8, 2),
+                             ptib_line("", HANDLER + 1), ptib_line("", SUB),
+                             ptib_line("", CODE + 9), ptw_line("", TERM) },
+                           .calls = 1,
+                           .returns = 1,
+                           .interrupts = 2,
+                           .rtes = 2,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0x40, 2 }, { 0x20, 1 } } };
     r[k++] = (struct row){ "interrupts back to back",
-                           { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", SUB), PTVB("", 0xE8, 0),
-                             PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
+                           { pts_line(CODE), ptvb_line("T", 0xE8, 4), ptib_line("", SUB),
+                             ptvb_line("", 0xE8, 0), ptib_line("", SUB), ptib_line("", CODE + 9),
+                             ptw_line("", TERM) },
                            .calls = 1,
                            .returns = 1,
                            .interrupts = 2,
@@ -530,8 +535,8 @@ static const struct row *rows(size_t *n)
                            .cut = 1,
                            .ran = { { 0x40, 2 }, { 0x20, 1 } } };
     r[k++] = (struct row){ "interrupt before the first instruction",
-                           { PTS(CODE), PTVB("", 0xE8, 0), PTIB("", CODE), PTIB("N", CODE + 9),
-                             PTW("", TERM) },
+                           { pts_line(CODE), ptvb_line("", 0xE8, 0), ptib_line("", CODE),
+                             ptib_line("N", CODE + 9), ptw_line("", TERM) },
                            .calls = 1,
                            .returns = 1,
                            .interrupts = 1,
@@ -541,8 +546,8 @@ static const struct row *rows(size_t *n)
                            .cut = 1,
                            .ran = { { 0, 1 }, { 4, 1 }, { 0x40, 1 } } };
     r[k++] = (struct row){ "RTI to elsewhere: a task switch",
-                           { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", CODE + 0x0A),
-                             PTIB("NT", CODE + 9), PTW("", TERM) },
+                           { pts_line(CODE), ptvb_line("T", 0xE8, 4), ptib_line("", CODE + 0x0A),
+                             ptib_line("NT", CODE + 9), ptw_line("", TERM) },
                            .calls = 1,
                            .returns = 1,
                            .interrupts = 1,
@@ -551,36 +556,39 @@ static const struct row *rows(size_t *n)
                            .stops = 1,
                            .cut = 2,
                            .ran = { { 0x0A, 1 }, { 0x0D, 1 }, { 0, 2 } } };
+    r[k++] = (struct row){ "return astray",
+                           { pts_line(CODE), ptib_line("T", CODE + 0x0A), ptib_line("NT", CODE + 9),
+                             ptw_line("", TERM) },
+                           .calls = 2,
+                           .returns = 2,
+                           .starts = 1,
+                           .stops = 1,
+                           .astray = 1,
+                           .cut = 1,
+                           .ran = { { 0x20, 2 } } };
     r[k++] =
-        (struct row){ "return astray",
-                      { PTS(CODE), PTIB("T", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) },
-                      .calls = 2,
-                      .returns = 2,
+        (struct row){ "WAI loop left by interrupts",
+                      { pts_line(CODE + 0x0A), ptvb_line("T", 0xE8, 90), ptib_line("", CODE + 0x12),
+                        ptvb_line("", 0xE8, 80), ptib_line("", CODE + 0x12), ptw_line("", TERM) },
+                      .interrupts = 2,
+                      .rtes = 2,
                       .starts = 1,
                       .stops = 1,
-                      .astray = 1,
                       .cut = 1,
-                      .ran = { { 0x20, 2 } } };
-    r[k++] = (struct row){ "WAI loop left by interrupts",
-                           { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12),
-                             PTVB("", 0xE8, 80), PTIB("", CODE + 0x12), PTW("", TERM) },
-                           .interrupts = 2,
-                           .rtes = 2,
-                           .starts = 1,
-                           .stops = 1,
-                           .cut = 1,
-                           .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 0 } } };
-    r[k++] = (struct row){ "WAI loop that has gone round",
-                           { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12),
-                             PTVB("", 0xE8, 80), PTIB("", CODE + 0x10), PTW("", TERM) },
-                           .interrupts = 2,
-                           .rtes = 2,
-                           .starts = 1,
-                           .stops = 1,
-                           .cut = 0,
-                           .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 1 } } };
+                      .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 0 } } };
+    r[k++] =
+        (struct row){ "WAI loop that has gone round",
+                      { pts_line(CODE + 0x0A), ptvb_line("T", 0xE8, 90), ptib_line("", CODE + 0x12),
+                        ptvb_line("", 0xE8, 80), ptib_line("", CODE + 0x10), ptw_line("", TERM) },
+                      .interrupts = 2,
+                      .rtes = 2,
+                      .starts = 1,
+                      .stops = 1,
+                      .cut = 0,
+                      .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 1 } } };
     r[k++] = (struct row){ "an RTI proves what ran before the end",
-                           { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTW("", TERM) },
+                           { pts_line(CODE), ptvb_line("N", 0xE8, 4), ptib_line("", CODE + 6),
+                             ptw_line("", TERM) },
                            .interrupts = 1,
                            .rtes = 1,
                            .starts = 1,
@@ -588,7 +596,8 @@ static const struct row *rows(size_t *n)
                            .cut = 1,
                            .ran = { { 0, 1 }, { 4, 1 }, { 6, 0 } } };
     r[k++] = (struct row){ "and the call in it",
-                           { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", SUB + 1), PTW("", TERM) },
+                           { pts_line(CODE), ptvb_line("N", 0xE8, 4), ptib_line("", SUB + 1),
+                             ptw_line("", TERM) },
                            .interrupts = 1,
                            .rtes = 1,
                            .calls = 1,
@@ -597,8 +606,8 @@ static const struct row *rows(size_t *n)
                            .cut = 1,
                            .ran = { { 0, 1 }, { 4, 1 }, { 6, 1 }, { 0x20, 1 }, { 0x21, 0 } } };
     r[k++] = (struct row){ "cut in a handler",
-                           { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTVB("", 0xE8, 4),
-                             PTW("", TERM) },
+                           { pts_line(CODE), ptvb_line("N", 0xE8, 4), ptib_line("", CODE + 6),
+                             ptvb_line("", 0xE8, 4), ptw_line("", TERM) },
                            .interrupts = 2,
                            .rtes = 1,
                            .starts = 1,
@@ -606,7 +615,8 @@ static const struct row *rows(size_t *n)
                            .cut = 2,
                            .ran = { { 0, 1 }, { 4, 1 }, { 6, 0 }, { 0x40, 1 } } };
     r[k++] = (struct row){ "a branch behind the RTI: nothing is known of what came then",
-                           { PTS(CODE), PTVB("", 0xE8, 4), PTIB("", CODE + 1), PTW("N", TERM) },
+                           { pts_line(CODE), ptvb_line("", 0xE8, 4), ptib_line("", CODE + 1),
+                             ptw_line("N", TERM) },
                            .interrupts = 1,
                            .rtes = 1,
                            .starts = 1,
@@ -614,19 +624,19 @@ static const struct row *rows(size_t *n)
                            .cut = 1,
                            .ran = { { 0, 1 }, { 4, 0 } } };
     r[k++] = (struct row){ "an endless loop, long since",
-                           { PTS(CODE + 0x14), PTW("", TSOVF), PTW("", TERM) },
+                           { pts_line(CODE + 0x14), ptw_line("", TSOVF), ptw_line("", TERM) },
                            .starts = 1,
                            .stops = 1,
                            .ran = { { 0x14, 1 }, { 0x15, 1 } } };
     r[k++] = (struct row){ "an endless loop, perhaps",
-                           { PTS(CODE + 0x14), PTW("", TERM) },
+                           { pts_line(CODE + 0x14), ptw_line("", TERM) },
                            .starts = 1,
                            .stops = 1,
                            .cut = 1,
                            .ran = { { 0x14, 0 }, { 0x15, 0 } } };
     r[k++] = (struct row){ "lost in the middle",
-                           { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTS(CODE),
-                             PTIB("N", CODE + 9), PTW("", TERM) },
+                           { pts_line(CODE), ptvb_line("N", 0xE8, 4), ptib_line("", CODE + 6),
+                             pts_line(CODE), ptib_line("N", CODE + 9), ptw_line("", TERM) },
                            .interrupts = 1,
                            .rtes = 1,
                            .calls = 1,
@@ -636,8 +646,8 @@ static const struct row *rows(size_t *n)
                            .cut = 2,
                            .ran = { { 0, 2 }, { 4, 2 }, { 6, 1 } } };
     r[k++] = (struct row){ "TSOVF in the middle",
-                           { PTS(CODE), PTW("T", TSOVF) | 0xFFFFull << 48, PTIB("", CODE + 9),
-                             PTW("", TERM) },
+                           { pts_line(CODE), ptw_line("T", TSOVF) | 0xFFFFull << 48,
+                             ptib_line("", CODE + 9), ptw_line("", TERM) },
                            .calls = 1,
                            .returns = 1,
                            .starts = 1,
@@ -645,29 +655,30 @@ static const struct row *rows(size_t *n)
                            .cut = 1,
                            .ran = { { 0, 1 }, { 0x20, 1 } } };
     r[k++] = (struct row){ "PTS without an end before it",
-                           { PTS(CODE), PTIB("T", CODE + 9), PTS(CODE), PTIB("N", CODE + 9),
-                             PTW("", TERM) },
+                           { pts_line(CODE), ptib_line("T", CODE + 9), pts_line(CODE),
+                             ptib_line("N", CODE + 9), ptw_line("", TERM) },
                            .calls = 2,
                            .returns = 2,
                            .starts = 2,
                            .stops = 1,
                            .cut = 2,
                            .ran = { { 0, 2 }, { 4, 1 } } };
-    r[k++] = (struct row){ "a bit too many",
-                           { PTS(CODE), PTIB("TN", CODE + 9), PTIB("", SUB), PTIB("", CODE + 0x0A),
-                             PTIB("NT", CODE + 9), PTW("", TERM) },
-                           .refused = 2,
-                           .calls = 1,
-                           .returns = 2,
-                           .stops = 1,
-                           .starts = 1,
-                           .astray = 1,
-                           .resyncs = 1,
-                           .cut = 2,
-                           .ran = { { 0, 2 }, { 0x20, 2 } } };
+    r[k++] =
+        (struct row){ "a bit too many",
+                      { pts_line(CODE), ptib_line("TN", CODE + 9), ptib_line("", SUB),
+                        ptib_line("", CODE + 0x0A), ptib_line("NT", CODE + 9), ptw_line("", TERM) },
+                      .refused = 2,
+                      .calls = 1,
+                      .returns = 2,
+                      .stops = 1,
+                      .starts = 1,
+                      .astray = 1,
+                      .resyncs = 1,
+                      .cut = 2,
+                      .ran = { { 0, 2 }, { 0x20, 2 } } };
     r[k++] = (struct row){ "begun in the middle",
-                           { PTIB("TNT", SUB), PTIB("", CODE + 0x0A), PTIB("NT", CODE + 9),
-                             PTW("", TERM) },
+                           { ptib_line("TNT", SUB), ptib_line("", CODE + 0x0A),
+                             ptib_line("NT", CODE + 9), ptw_line("", TERM) },
                            .calls = 1,
                            .returns = 2,
                            .stops = 1,
@@ -676,14 +687,15 @@ static const struct row *rows(size_t *n)
                            .cut = 1,
                            .ran = { { 0, 1 }, { 0x20, 2 } } };
     r[k++] = (struct row){ "a destination where a branch is due",
-                           { PTS(CODE), PTIB("", CODE + 9), PTW("", TERM) },
+                           { pts_line(CODE), ptib_line("", CODE + 9), ptw_line("", TERM) },
                            .refused = 2,
                            .starts = 1,
                            .stops = 1,
                            .resyncs = 1,
                            .cut = 1 };
     r[k++] = (struct row){ "PTS outside the program",
-                           { PTS(0x001000), PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
+                           { pts_line(0x001000), ptib_line("", SUB), ptib_line("", CODE + 9),
+                             ptw_line("", TERM) },
                            .refused = 1,
                            .starts = 1,
                            .stops = 1,
@@ -693,7 +705,7 @@ static const struct row *rows(size_t *n)
                            .cut = 1,
                            .ran = { { 0x20, 1 } } };
     r[k++] = (struct row){ "a return to nowhere",
-                           { PTS(CODE), PTIB("T", 0x001000), PTW("", TERM) },
+                           { pts_line(CODE), ptib_line("T", 0x001000), ptw_line("", TERM) },
                            .refused = 2,
                            .calls = 1,
                            .returns = 1,
@@ -709,10 +721,10 @@ static const struct row *rows(size_t *n)
 static void line__each_situation__calls_counts_and_complaints(void **state)
 {
     size_t n;
-    const struct row *r = rows(&n);
+    const struct row *r = make_rows(&n);
     (void)state;
     for (size_t k = 0; k < n; k++) {
-        struct image im = program();
+        struct image im = make_program();
         struct seen seen;
         struct s12z_flow *f = open_flow(&im, &seen);
         int refused = 0;
@@ -720,7 +732,7 @@ static void line__each_situation__calls_counts_and_complaints(void **state)
         print_message("  %s\n", r[k].name);
         for (size_t i = 0; i < ARRAY_LEN(r[k].line) && r[k].line[i]; i++) {
             struct err err = { 0 };
-            if (feed(f, r[k].line[i], &err) < 0) {
+            if (feed_line(f, r[k].line[i], &err) < 0) {
                 refused = refused ? refused : (int)i + 1;
                 assert_string_not_equal(err.hint, "");
             }
@@ -739,7 +751,7 @@ static void line__each_situation__calls_counts_and_complaints(void **state)
         assert_int_equal(t->cut, r[k].cut);
         for (size_t i = 0; i < ARRAY_LEN(r[k].ran) && (i == 0 || r[k].ran[i].offset); i++)
             if (r[k].ran[i].offset || r[k].ran[i].count)
-                assert_int_equal(ran(f, r[k].ran[i].offset), r[k].ran[i].count);
+                assert_int_equal(times_ran(f, r[k].ran[i].offset), r[k].ran[i].count);
         assert_int_equal(s12z_flow_check(f, &pc), 0);
         s12z_flow_free(f);
     }
@@ -756,39 +768,40 @@ static void gap__that_no_line_betrays__shows_in_returns(void **state)
         uint32_t first;
     } rows[] = {
         { "nothing missing",
-          { PTS(CODE), PTIB("T", CODE + 9), PTVB("", 0xF8, 9), PTIB("", CODE + 0x0A),
-            PTW("", TERM) },
+          { pts_line(CODE), ptib_line("T", CODE + 9), ptvb_line("", 0xF8, 9),
+            ptib_line("", CODE + 0x0A), ptw_line("", TERM) },
           0,
           0 },
         { "a return behind another call",
-          { PTS(CODE), PTIB("T", CODE + 0x0A), PTW("", TERM) },
+          { pts_line(CODE), ptib_line("T", CODE + 0x0A), ptw_line("", TERM) },
           1,
           SUB + 1 },
         { "an RTI to elsewhere",
-          { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", CODE + 0x0A), PTW("", TERM) },
+          { pts_line(CODE), ptvb_line("T", 0xE8, 4), ptib_line("", CODE + 0x0A),
+            ptw_line("", TERM) },
           1,
           HANDLER + 1 },
         { "an RTI of SWI to elsewhere",
-          { PTS(CODE + 9), PTVB("", 0xF8, 4), PTIB("", CODE), PTW("", TERM) },
+          { pts_line(CODE + 9), ptvb_line("", 0xF8, 4), ptib_line("", CODE), ptw_line("", TERM) },
           1,
           SOFT },
         { "a return of what was called before the trace",
-          { PTS(SUB), PTIB("", CODE + 9), PTW("", TERM) },
+          { pts_line(SUB), ptib_line("", CODE + 9), ptw_line("", TERM) },
           0,
           0 },
         { "an RTI of what was interrupted before",
-          { PTS(HANDLER), PTIB("", CODE + 9), PTW("", TERM) },
+          { pts_line(HANDLER), ptib_line("", CODE + 9), ptw_line("", TERM) },
           0,
           0 },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        struct image im = program();
+        struct image im = make_program();
         struct seen seen;
         struct s12z_flow *f = open_flow(&im, &seen);
         print_message("  %s\n", rows[k].name);
         for (size_t i = 0; i < ARRAY_LEN(rows[k].line) && rows[k].line[i]; i++)
-            assert_int_equal(feed(f, rows[k].line[i], NULL), 0);
+            assert_int_equal(feed_line(f, rows[k].line[i], NULL), 0);
         assert_int_equal(s12z_flow_totals(f)->unpaired, rows[k].unpaired);
         assert_int_equal(s12z_flow_totals(f)->first_unpaired, rows[k].first);
         s12z_flow_free(f);
@@ -808,20 +821,22 @@ static void jumps__from_function_to_function__each_reported_once(void **state)
             uint32_t pc, target;
         } jump[2];
     } rows[] = {
-        { { PTS(CODE), PTIB("T", CODE + 9), PTW("", TERM) }, { { CODE + 1, CODE + 6 } } },
-        { { PTS(CODE), PTIB("N", CODE + 9), PTW("", TERM) }, { { CODE + 5, CODE + 6 } } },
-        { { PTS(CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) },
+        { { pts_line(CODE), ptib_line("T", CODE + 9), ptw_line("", TERM) },
+          { { CODE + 1, CODE + 6 } } },
+        { { pts_line(CODE), ptib_line("N", CODE + 9), ptw_line("", TERM) },
+          { { CODE + 5, CODE + 6 } } },
+        { { pts_line(CODE + 0x0A), ptib_line("NT", CODE + 9), ptw_line("", TERM) },
           { { CODE + 0x0D, CODE }, { CODE + 1, CODE + 6 } } },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        struct image im = program();
+        struct image im = make_program();
         struct seen seen;
         im.functions = functions;
         im.nfunctions = ARRAY_LEN(functions);
         struct s12z_flow *f = open_flow(&im, &seen);
         for (size_t i = 0; i < ARRAY_LEN(rows[k].line) && rows[k].line[i]; i++)
-            assert_int_equal(feed(f, rows[k].line[i], NULL), 0);
+            assert_int_equal(feed_line(f, rows[k].line[i], NULL), 0);
         unsigned n = 0, want = rows[k].jump[1].pc ? 2 : 1;
         for (unsigned i = 0; i < seen.n; i++)
             if (seen.last[i].kind == EVENT_JUMP) {
@@ -849,15 +864,16 @@ static int note_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
 
 static void loops__a_wait_loop_left_by_interrupts__its_range_and_how_often_at_least(void **state)
 {
-    const uint64_t lines[] = { PTS(CODE + 0x0A),   PTVB("T", 0xE8, 90),   PTIB("", CODE + 0x12),
-                               PTVB("", 0xE8, 80), PTIB("", CODE + 0x10), PTW("", TERM) };
-    struct image im = program();
+    const uint64_t lines[] = { pts_line(CODE + 0x0A),      ptvb_line("T", 0xE8, 90),
+                               ptib_line("", CODE + 0x12), ptvb_line("", 0xE8, 80),
+                               ptib_line("", CODE + 0x10), ptw_line("", TERM) };
+    struct image im = make_program();
     struct seen seen;
     struct loops l = { 0 };
     struct s12z_flow *f = open_flow(&im, &seen);
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-        assert_int_equal(feed(f, lines[i], NULL), 0);
+        assert_int_equal(feed_line(f, lines[i], NULL), 0);
     assert_int_equal(s12z_flow_loops(f, note_loop, &l), 0);
     assert_int_equal(l.n, 1);
     assert_true(l.low == CODE + 0x10 && l.high == CODE + 0x14 && l.entered == 1);

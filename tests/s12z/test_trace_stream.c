@@ -20,7 +20,7 @@ struct got {
     uint64_t bad_bytes, first_bad;
 };
 
-static int note(void *ctx, const struct s12z_item *i)
+static int note_item(void *ctx, const struct s12z_item *i)
 {
     struct got *g = ctx;
     if (i->kind == S12Z_ITEM_BAD) {
@@ -41,7 +41,7 @@ static const uint64_t session[] = { 0xFE000000,         0x000000FFFFFFFF02, 0xFE
                                     0xFE00220000000101, 0x0010000000000117 };
 
 /* `times` sessions in a row. */
-static size_t make(uint8_t *out, unsigned times, unsigned pthf)
+static size_t make_bytes(uint8_t *out, unsigned times, unsigned pthf)
 {
     size_t n = 0;
     for (unsigned k = 0; k < times * ARRAY_LEN(session); k++)
@@ -49,12 +49,13 @@ static size_t make(uint8_t *out, unsigned times, unsigned pthf)
     return n;
 }
 
-static void run(struct got *g, const uint8_t *bytes, size_t n, size_t step, enum s12z_form form)
+static void run_stream(struct got *g, const uint8_t *bytes, size_t n, size_t step,
+                       enum s12z_form form)
 {
     struct s12z_settings set = s12z_settings_default();
     struct s12z_stream s;
     memset(g, 0, sizeof *g);
-    s12z_stream_init(&s, form, &set, note, g);
+    s12z_stream_init(&s, form, &set, note_item, g);
     for (size_t k = 0; k < n; k += step)
         assert_int_equal(s12z_stream_feed(&s, bytes + k, n - k < step ? n - k : step, 0), 0);
     assert_int_equal(s12z_stream_end(&s), 0);
@@ -68,8 +69,8 @@ static void wire__both_pthf_lengths__every_line_found_and_length_reported(void *
     (void)state;
     for (unsigned pthf = 5; pthf <= 6; pthf++)
         for (size_t step = 1; step < 70; step += 7) {
-            size_t n = make(bytes, 3, pthf);
-            run(&g, bytes, n, step, S12Z_FORM_WIRE);
+            size_t n = make_bytes(bytes, 3, pthf);
+            run_stream(&g, bytes, n, step, S12Z_FORM_WIRE);
             assert_int_equal(g.bad, 0);
             assert_int_equal(g.lines, 3 * ARRAY_LEN(session));
             for (size_t k = 0; k < g.lines; k++)
@@ -89,7 +90,7 @@ static void wire__five_byte_pthf_with_term_then_pts__both_lines(void **state)
         size_t n = 0;
         for (size_t k = 0; k < ARRAY_LEN(lines); k++)
             n = wire_bytes(bytes, n, lines[k], pthf);
-        run(&g, bytes, n, 3, S12Z_FORM_WIRE);
+        run_stream(&g, bytes, n, 3, S12Z_FORM_WIRE);
         assert_int_equal(g.bad, 0);
         assert_int_equal(g.lines, ARRAY_LEN(lines));
         for (size_t k = 0; k < g.lines; k++)
@@ -102,7 +103,7 @@ static void wire__cut_at_every_length__whole_lines_and_the_rest_counted(void **s
 {
     static struct got g;
     uint8_t bytes[2048];
-    size_t n = make(bytes, 2, 6);
+    size_t n = make_bytes(bytes, 2, 6);
     (void)state;
     for (size_t cut = 0; cut <= n; cut++) {
         size_t whole = 0, used = 0;
@@ -111,7 +112,7 @@ static void wire__cut_at_every_length__whole_lines_and_the_rest_counted(void **s
             used += wire_length(session[whole++ % ARRAY_LEN(session)], 6);
         if (cut == 4 + 5)
             continue; /* a whole line, as far as anybody can tell */
-        run(&g, bytes, cut, 11, S12Z_FORM_WIRE);
+        run_stream(&g, bytes, cut, 11, S12Z_FORM_WIRE);
         if (g.lines != whole)
             print_message("  cut at %zu\n", cut);
         assert_int_equal(g.lines, whole);
@@ -124,12 +125,12 @@ static void wire__any_bit_flipped__damage_stays_local(void **state)
 {
     static struct got g, clean;
     uint8_t bytes[2048];
-    size_t n = make(bytes, 6, 6), worst = 0;
+    size_t n = make_bytes(bytes, 6, 6), worst = 0;
     (void)state;
-    run(&clean, bytes, n, n, S12Z_FORM_WIRE);
+    run_stream(&clean, bytes, n, n, S12Z_FORM_WIRE);
     for (size_t bit = 0; bit < 8 * n; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        run(&g, bytes, n, n, S12Z_FORM_WIRE);
+        run_stream(&g, bytes, n, n, S12Z_FORM_WIRE);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         size_t same = 0; /* from the end */
         while (same < g.lines && same < clean.lines &&
@@ -148,11 +149,11 @@ static void wire__begun_in_the_middle__comes_into_step(void **state)
 {
     static struct got g, clean;
     uint8_t bytes[2048];
-    size_t n = make(bytes, 6, 6);
+    size_t n = make_bytes(bytes, 6, 6);
     (void)state;
-    run(&clean, bytes, n, n, S12Z_FORM_WIRE);
+    run_stream(&clean, bytes, n, n, S12Z_FORM_WIRE);
     for (size_t from = 0; from < n / 2; from++) {
-        run(&g, bytes + from, n - from, 13, S12Z_FORM_WIRE);
+        run_stream(&g, bytes + from, n - from, 13, S12Z_FORM_WIRE);
         size_t same = 0;
         while (same < g.lines && same < clean.lines &&
                g.raw[g.lines - 1 - same] == clean.raw[clean.lines - 1 - same])
@@ -176,7 +177,7 @@ static void fixed__three_byte_orders__same_lines(void **state)
     static const enum s12z_form forms[] = { S12Z_FORM_LINES, S12Z_FORM_DBGTB, S12Z_FORM_COMMAND };
     for (unsigned f = 0; f < 3; f++) {
         bytes[f][8 * 2 + 4] = 0;
-        run(&g, bytes[f], sizeof bytes[f], 5, forms[f]);
+        run_stream(&g, bytes[f], sizeof bytes[f], 5, forms[f]);
         assert_int_equal(g.lines + g.bad, ARRAY_LEN(session));
         for (size_t k = 0; k < g.lines; k++)
             if (g.offset[k] != 16)
@@ -186,7 +187,7 @@ static void fixed__three_byte_orders__same_lines(void **state)
 
 /* ---- edges ---- */
 
-static void draw(struct wire *w, unsigned times, unsigned idle)
+static void draw_wire(struct wire *w, unsigned times, unsigned idle)
 {
     wire_idle(w, 10 * w->bit);
     for (unsigned k = 0; k < times * ARRAY_LEN(session); k++) {
@@ -196,13 +197,13 @@ static void draw(struct wire *w, unsigned times, unsigned idle)
     }
 }
 
-static struct s12z_edges sample(struct got *g, const struct wire *w, size_t step,
-                                const struct s12z_settings *set)
+static struct s12z_edges sample_wire(struct got *g, const struct wire *w, size_t step,
+                                     const struct s12z_settings *set)
 {
     struct s12z_stream s;
     struct s12z_edges e;
     memset(g, 0, sizeof *g);
-    s12z_stream_init(&s, S12Z_FORM_WIRE, set, note, g);
+    s12z_stream_init(&s, S12Z_FORM_WIRE, set, note_item, g);
     s12z_edges_init(&e, set, &s);
     for (size_t k = 0; k < w->n; k += step)
         assert_int_equal(s12z_edges_feed(&e, w->edge + k, w->n - k < step ? w->n - k : step), 0);
@@ -229,7 +230,7 @@ static void edges__each_rule_and_rate_and_split__every_line(void **state)
                         wire_idle(&w, (k % 5 + 5) * bit);
                 }
                 for (size_t step = 1; step <= w.n; step = 3 * step + 1) {
-                    struct s12z_edges e = sample(&g, &w, step, &set);
+                    struct s12z_edges e = sample_wire(&g, &w, step, &set);
                     assert_int_equal(g.bad, 0);
                     assert_int_equal(e.cut_bits, 0);
                     assert_int_equal(g.lines, 2 * ARRAY_LEN(session));
@@ -247,7 +248,7 @@ static void edges__one_edge_lost_or_gained__lines_behind_the_gap_are_whole(void 
     struct s12z_settings set = s12z_settings_default();
     struct wire w = { .bit = 8 };
     (void)state;
-    draw(&w, 4, 1);
+    draw_wire(&w, 4, 1);
     struct wire v = { .edge = malloc((w.n + 2) * sizeof *w.edge) };
     assert_non_null(v.edge);
     for (size_t at = 1; at + 1 < w.n; at++)
@@ -263,7 +264,7 @@ static void edges__one_edge_lost_or_gained__lines_behind_the_gap_are_whole(void 
                         PDO_EDGE(PDO_TICK(w.edge[k]) + 2, PDO_CLK(w.edge[k]), PDO_DATA(w.edge[k]));
                 }
             }
-            sample(&g, &v, 64, &set);
+            sample_wire(&g, &v, 64, &set);
             size_t right = 0;
             for (size_t k = 0; k < g.lines; k++)
                 for (size_t s = 0; s < ARRAY_LEN(session); s++)
@@ -284,14 +285,14 @@ static void edges__clock_changes__followed(void **state)
     (void)state;
     for (unsigned other = 5; other <= 80; other += 25) {
         struct wire w = { .bit = 20 };
-        draw(&w, 3, 1);
+        draw_wire(&w, 3, 1);
         wire_idle(&w, 400);
         w.bit = other;
         for (unsigned k = 0; k < 5 * ARRAY_LEN(session); k++) {
             wire_line(&w, session[k % ARRAY_LEN(session)], 6);
             wire_idle(&w, 5 * w.bit);
         }
-        sample(&g, &w, 1000, &set);
+        sample_wire(&g, &w, 1000, &set);
         print_message("  bit time 20 to %u: %zu of %zu lines\n", other, g.lines,
                       8 * ARRAY_LEN(session));
         assert_true(g.lines >= 8 * ARRAY_LEN(session) - 4);
@@ -308,12 +309,12 @@ static void edges__capture_begun_inside_a_line__lines_from_the_first_gap_on(void
     struct s12z_settings set = s12z_settings_default();
     struct wire w = { .bit = 8 };
     (void)state;
-    draw(&w, 4, 1);
+    draw_wire(&w, 4, 1);
     struct wire v = w;
     for (size_t from = 2; from < 150; from++) {
         v.edge = w.edge + from;
         v.n = w.n - from;
-        struct s12z_edges e = sample(&g, &v, 64, &set);
+        struct s12z_edges e = sample_wire(&g, &v, 64, &set);
         assert_true(g.lines >= 4 * ARRAY_LEN(session) - 5);
         for (size_t k = 0; k < g.lines; k++)
             assert_true(g.raw[g.lines - 1 - k] ==
@@ -329,8 +330,8 @@ static void edges__lines_behind_gaps__are_prompt_with_their_time(void **state)
     struct s12z_settings set = s12z_settings_default();
     struct wire w = { .bit = 8 };
     (void)state;
-    draw(&w, 2, 1);
-    sample(&g, &w, 64, &set);
+    draw_wire(&w, 2, 1);
+    sample_wire(&g, &w, 64, &set);
     for (size_t k = 0; k < g.lines; k++)
         assert_int_equal(g.prompt[k], k == 0 || (k - 1) % 3 == 1);
     assert_int_equal(g.tick[0], 84);

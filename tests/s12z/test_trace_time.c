@@ -28,7 +28,7 @@ static const struct s12z_rate *rate_of(const struct s12z_rate *r, size_t n, uint
     return NULL;
 }
 
-static void add(struct s12z_rates *r, double a, double b, double measured)
+static void add_measured(struct s12z_rates *r, double a, double b, double measured)
 {
     struct s12z_share part[2] = { { 1, a }, { 2, b } };
     assert_int_equal(s12z_rates_add(r, a > 0 ? part : part + 1, (a > 0) + (b > 0), measured), 0);
@@ -40,8 +40,8 @@ static void rates__stretches_of_their_own__factors_found(void **state)
     struct s12z_rate out[S12Z_RATES], others;
     (void)state;
     for (unsigned k = 0; k < 40; k++) {
-        add(&r, 80 + k, 0, 1.5 * (80 + k));
-        add(&r, 0, 150 + k, 0.8 * (150 + k));
+        add_measured(&r, 80 + k, 0, 1.5 * (80 + k));
+        add_measured(&r, 0, 150 + k, 0.8 * (150 + k));
     }
     size_t n = s12z_rates_solve(&r, NULL, NULL, out, &others);
     assert_int_equal(n, 2);
@@ -59,7 +59,8 @@ static void rates__functions_never_apart__sum_is_right_and_each_unsure(void **st
     struct s12z_rate out[S12Z_RATES], others;
     (void)state;
     for (unsigned k = 0; k < 200; k++)
-        add(&r, 100 + k % 7, 100 + k % 7, 2 * 100 + 2 * (k % 7) + 100 + k % 7); /* say 2 and 1 */
+        add_measured(&r, 100 + k % 7, 100 + k % 7,
+                     2 * 100 + 2 * (k % 7) + 100 + k % 7); /* say 2 and 1 */
     size_t n = s12z_rates_solve(&r, NULL, NULL, out, &others);
     const struct s12z_rate *a = rate_of(out, n, 1), *b = rate_of(out, n, 2);
     assert_true(fabs(a->factor + b->factor - 3) < 0.02);
@@ -74,8 +75,8 @@ static void rates__shares_that_differ__kept_apart(void **state)
     struct s12z_rate out[S12Z_RATES], others;
     (void)state;
     for (unsigned k = 0; k < 200; k++)
-        add(&r, 20 + 37 * k % 100, 20 + 61 * k % 90,
-            2.0 * (20 + 37 * k % 100) + 1.0 * (20 + 61 * k % 90));
+        add_measured(&r, 20 + 37 * k % 100, 20 + 61 * k % 90,
+                     2.0 * (20 + 37 * k % 100) + 1.0 * (20 + 61 * k % 90));
     size_t n = s12z_rates_solve(&r, NULL, NULL, out, &others);
     assert_true(fabs(rate_of(out, n, 1)->factor - 2) < 0.05 &&
                 fabs(rate_of(out, n, 2)->factor - 1) < 0.05);
@@ -95,7 +96,7 @@ static void rates__little_of_a_function_seen__less_sure(void **state)
     double total = 100000;
     (void)state;
     for (unsigned k = 0; k < 20; k++)
-        add(&r, 90, 0, 120 + k % 3);
+        add_measured(&r, 90, 0, 120 + k % 3);
     assert_int_equal(s12z_rates_solve(&r, NULL, NULL, all, &others), 1);
     assert_int_equal(s12z_rates_solve(&r, ten_times, &total, few, &others), 1);
     assert_true(few[0].half > 2 * all[0].half && few[0].factor == all[0].factor);
@@ -145,7 +146,7 @@ static const struct image_function functions[] = { { "main", CODE, CODE + 0x1A }
 static uint8_t vectors[512];
 static struct image_section sections[2];
 
-static struct image program(void)
+static struct image make_program(void)
 {
     const uint32_t irq = HANDLER, swi = SOFT;
     for (unsigned k = 0; k < 3; k++) {
@@ -162,7 +163,7 @@ static struct image program(void)
                            .nfunctions = ARRAY_LEN(functions) };
 }
 
-static struct s12z_line line(unsigned format, const char *tn, uint32_t address, unsigned stamp)
+static struct s12z_line make_line(unsigned format, const char *tn, uint32_t address, unsigned stamp)
 {
     struct s12z_line l = { .format = (uint8_t)format,
                            .stamp = (uint16_t)stamp,
@@ -172,9 +173,9 @@ static struct s12z_line line(unsigned format, const char *tn, uint32_t address, 
         l.branches = l.branches << 1 | (*tn == 'T');
     return l;
 }
-#define PTS(a)        line(S12Z_PTS, "", a, 0)
-#define PTIB(b, a)    line(S12Z_PTIB, b, a, 0)
-#define PTVB(b, v, s) line(S12Z_PTVB, b, v, s)
+#define PTS(a)        make_line(S12Z_PTS, "", a, 0)
+#define PTIB(b, a)    make_line(S12Z_PTIB, b, a, 0)
+#define PTVB(b, v, s) make_line(S12Z_PTVB, b, v, s)
 
 /* What rates came last. */
 struct reported {
@@ -182,7 +183,7 @@ struct reported {
     unsigned n;
 };
 
-static void take(struct s12z_events *e, struct reported *t)
+static void take_rates(struct s12z_events *e, struct reported *t)
 {
     struct event ev;
     while (s12z_events_take(e, &ev, 1)) {
@@ -223,8 +224,8 @@ struct situation {
 static void lines__each_situation__stretches_or_none(void **state)
 {
     const struct s12z_line lost = { .format = GAP };
-    struct s12z_line tsovf = line(S12Z_PTW, "", 0, 0xFFFF), full = PTIB("", CODE + 0x0D),
-                     term = line(S12Z_PTW, "", 0, 3);
+    struct s12z_line tsovf = make_line(S12Z_PTW, "", 0, 0xFFFF), full = PTIB("", CODE + 0x0D),
+                     term = make_line(S12Z_PTW, "", 0, 3);
     tsovf.stamp_overflow = full.overflow = term.end = true;
     const struct situation rows[] = {
         { "interrupt inside of a called function",
@@ -337,7 +338,7 @@ static void lines__each_situation__stretches_or_none(void **state)
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        struct image im = program();
+        struct image im = make_program();
         struct s12z_events *e = open_events(&im);
         print_message("  %s\n", rows[k].name);
         for (unsigned i = 0; i < rows[k].n; i++)
@@ -415,7 +416,7 @@ static void arrivals__each_situation__stretches_or_none(void **state)
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        struct image im = program();
+        struct image im = make_program();
         struct s12z_events *e = open_events(&im);
         print_message("  %s\n", rows[k].name);
         for (unsigned i = 0; i < ARRAY_LEN(rows[k].tick); i++) {
@@ -439,7 +440,7 @@ static void rates__no_stamp_one_stamp_and_many__reported_with_what_they_rest_on(
     uint64_t half[3];
     (void)state;
     for (unsigned many = 0; many < 3; many++) {
-        struct image im = program();
+        struct image im = make_program();
         struct s12z_events *e = open_events(&im);
         struct reported t = { .n = 0 };
         struct s12z_line first[] = { PTS(CODE), PTIB("", CODE + 0x0D) },
@@ -453,7 +454,7 @@ static void rates__no_stamp_one_stamp_and_many__reported_with_what_they_rest_on(
                 assert_int_equal(s12z_events_line(e, 0, many ? &round[i] : &plain, NULL, 0, NULL),
                                  0);
         assert_int_equal(s12z_events_end(e, NULL), 0);
-        take(e, &t);
+        take_rates(e, &t);
         assert_int_equal(t.others.kind, EVENT_RATE);
         assert_int_equal(t.others.amount, many == 2 ? 600 : many);
         assert_int_equal(t.others.vector, many ? EVENT_BY_STAMPS : 0);
@@ -479,28 +480,28 @@ static void lines__of_any_kind__factors_stay_numbers(void **state)
     uint64_t tick = 0, measured = 0;
     (void)state;
     for (unsigned run = 0; run < 60; run++) {
-        struct image im = program();
+        struct image im = make_program();
         struct s12z_events *e = open_events(&im);
         struct reported t = { .n = 0 };
         for (unsigned k = 0; k < 3000; k++) {
             rng = rng * 1664525 + 1013904223;
             struct s12z_line l =
-                k ? line(formats[rng >> 28 & 7 ? (rng >> 28) % 5 : 5 + (rng >> 24 & 1)],
-                         rng >> 20 & 1   ? "T"
-                         : rng >> 21 & 1 ? "N"
-                                         : "",
-                         places[(rng >> 12) % ARRAY_LEN(places)],
-                         rng >> 3 & (run & 1 ? 0xFFFF : 0x3F))
+                k ? make_line(formats[rng >> 28 & 7 ? (rng >> 28) % 5 : 5 + (rng >> 24 & 1)],
+                              rng >> 20 & 1   ? "T"
+                              : rng >> 21 & 1 ? "N"
+                                              : "",
+                              places[(rng >> 12) % ARRAY_LEN(places)],
+                              rng >> 3 & (run & 1 ? 0xFFFF : 0x3F))
                   : PTS(CODE);
             l.vector = rng >> 9 & 1 ? 0xE8 : 0xF8;
             l.stamp_overflow = (rng >> 5 & 0x7F) == 0;
             tick = (rng & 0xFFF) == 5 ? 0 : tick + (rng >> 6 & (run & 2 ? 0x3FF : 0xFFFFF));
             struct s12z_arrival at = { tick, run & 4 ? 10 : run & 8 ? 1e-9 : 0, rng >> 7 & 1 };
             assert_int_equal(s12z_events_line(e, 0, &l, &at, 0, NULL), 0);
-            take(e, &t);
+            take_rates(e, &t);
         }
         assert_int_equal(s12z_events_end(e, NULL), 0);
-        take(e, &t);
+        take_rates(e, &t);
         assert_in_range(t.others.c1, 10000, 1000000000);
         assert_true(t.others.c2 <= 1000000000);
         for (unsigned k = 0; k < t.n; k++) {
@@ -525,7 +526,7 @@ static int split_item(void *ctx, const struct s12z_item *i)
     const struct s12z_arrival at = { i->tick, i->bus_ticks, i->prompt };
     assert_int_equal(i->kind, S12Z_ITEM_LINE);
     int ret = s12z_events_line(r->e, i->raw, &i->line, &at, 0, NULL);
-    take(r->e, &r->reported);
+    take_rates(r->e, &r->reported);
     return ret;
 }
 
@@ -541,7 +542,7 @@ static struct reported split_reported(const struct image *im, const uint8_t *byt
                          s12z_stream_end(&stream),
                      0);
     assert_int_equal(s12z_events_end(r.e, NULL), 0);
-    take(r.e, &r.reported);
+    take_rates(r.e, &r.reported);
     s12z_events_free(r.e);
     return r.reported;
 }
