@@ -89,36 +89,36 @@ static const struct {
                     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0x20, 0x80, 0 } },
 };
 
-static inline uint8_t get8(struct wire *w, uint32_t addr)
+static inline uint8_t read_byte(struct wire *w, uint32_t addr)
 {
     uint32_t v = 0;
     assert_int_equal(bus_read(&w->board->bus, addr, 1, BUS_BDC, &v), BUS_OK);
     return (uint8_t)v;
 }
-static inline uint16_t get16(struct wire *w, uint32_t addr)
+static inline uint16_t read_word(struct wire *w, uint32_t addr)
 {
     uint32_t v = 0;
     assert_int_equal(bus_read(&w->board->bus, addr, 2, BUS_BDC, &v), BUS_OK);
     return (uint16_t)v;
 }
-static inline void set8(struct wire *w, uint32_t addr, uint8_t v)
+static inline void write_byte(struct wire *w, uint32_t addr, uint8_t v)
 {
     assert_int_equal(bus_write(&w->board->bus, addr, 1, BUS_BDC, v), BUS_OK);
 }
 
 /* Comparator at `control` on an address, with these control bits besides COMPE. */
-static inline void compare(struct wire *w, unsigned control, unsigned bits, uint32_t addr)
+static inline void compare_address(struct wire *w, unsigned control, unsigned bits, uint32_t addr)
 {
     for (unsigned k = 0; k < 3; k++)
-        set8(w, control + 5 + k, (uint8_t)(addr >> (16 - 8 * k)));
-    set8(w, control, (uint8_t)(bits | ENABLE));
+        write_byte(w, control + 5 + k, (uint8_t)(addr >> (16 - 8 * k)));
+    write_byte(w, control, (uint8_t)(bits | ENABLE));
 }
 /* Data and mask of A or C. */
 static inline void compare_data(struct wire *w, unsigned control, uint32_t data, uint32_t mask)
 {
     for (unsigned k = 0; k < 4; k++) {
-        set8(w, control + 8 + k, (uint8_t)(data >> (24 - 8 * k)));
-        set8(w, control + 12 + k, (uint8_t)(mask >> (24 - 8 * k)));
+        write_byte(w, control + 8 + k, (uint8_t)(data >> (24 - 8 * k)));
+        write_byte(w, control + 12 + k, (uint8_t)(mask >> (24 - 8 * k)));
     }
 }
 
@@ -165,7 +165,7 @@ static inline void dbg_lines(struct wire *w, uint64_t *out, size_t n)
     for (size_t k = 0; k < n; k++) {
         out[k] = 0;
         for (unsigned j = 0; j < 4; j++)
-            out[k] |= (uint64_t)get16(w, R_TB) << (16 * j);
+            out[k] |= (uint64_t)read_word(w, R_TB) << (16 * j);
     }
 }
 

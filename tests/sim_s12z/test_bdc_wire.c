@@ -34,7 +34,7 @@ static const uint8_t wai[] = { 0x1B, 0x06, 0x01, 0x01, 0x20, 0x7F }; /* wai; nop
 /* andcc #7F (S=0); stop; nop; bra *-1 */
 static const uint8_t stop[] = { 0xCE, 0x7F, 0x1B, 0x05, 0x01, 0x20, 0x7F };
 
-static struct wire running(const char *options, const uint8_t *code, size_t n, uint16_t csr)
+static struct wire open_running(const char *options, const uint8_t *code, size_t n, uint16_t csr)
 {
     struct wire w = wire_open(options);
     wire_attach(&w);
@@ -627,7 +627,7 @@ static void wai__commands__follow_the_rules_of_wait(void **state)
 {
     unsigned ack;
     (void)state;
-    struct wire w = running("", wai, sizeof wai, 0x80FF);
+    struct wire w = open_running("", wai, sizeof wai, 0x80FF);
     assert_int_equal(wire_csr(&w) & (BDMACT | 0xFF), WAIT);
     assert_int_equal(wire_acked(&w, BDC_NOP, 8), LONG); /* the first ACK after WAI */
     assert_int_equal(wire_acked(&w, BDC_NOP, 8), SHORT);
@@ -684,7 +684,7 @@ static void stop__bdccis_off__only_bdccsr_is_reachable(void **state)
 {
     unsigned ack;
     (void)state;
-    struct wire w = running("", stop, sizeof stop, 0x80FF);
+    struct wire w = open_running("", stop, sizeof stop, 0x80FF);
     assert_int_equal(wire_csr(&w) & (BDMACT | 0xFF), STOP);
     assert_int_equal(wire_read(&w, BDC_READ_MEM, 0x1000, &ack), 0xEE);
     assert_int_equal(ack, LONG);
@@ -706,7 +706,7 @@ static void stop__bdccis_on__memory_stays_readable(void **state)
 {
     unsigned ack;
     (void)state;
-    struct wire w = running("", stop, sizeof stop, 0xA0FF);
+    struct wire w = open_running("", stop, sizeof stop, 0xA0FF);
     assert_int_equal(wire_csr(&w) & 0xFF, STOP);
     assert_int_equal(wire_acked(&w, BDC_NOP, 8), LONG);
     wire_set_csr(&w, 0xA0FF);

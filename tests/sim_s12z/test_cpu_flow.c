@@ -40,7 +40,7 @@ static void self_checking__programs__leave_what_they_expect(void **state)
 }
 
 /* One instruction at CODE, by itself. */
-static void step(struct machine *m, const uint8_t *code, size_t n)
+static void step_code(struct machine *m, const uint8_t *code, size_t n)
 {
     machine_load(m, CODE, code, n);
     m->cpu->state = CPU_BDM;
@@ -48,7 +48,7 @@ static void step(struct machine *m, const uint8_t *code, size_t n)
     cpu_step(m->cpu);
 }
 #define STEP(m, ...) \
-    step(m, (const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ })
+    step_code(m, (const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ })
 
 static void branches__all_flags__as_their_names_say(void **state)
 {
@@ -239,7 +239,7 @@ static void software_exceptions__each__through_its_vector_and_back_behind(void *
         machine_load(&m, HANDLER, (const uint8_t[]){ RTI0, RTI1 }, 2);
         put_all_registers(&m);
         cpu_set_ccw(m.cpu, CCW_S | CCW_X | CCW_Z);
-        step(&m, rows[k].code, rows[k].n);
+        step_code(&m, rows[k].code, rows[k].n);
         assert_int_equal(m.cpu->r[S12Z_P], HANDLER);
         assert_int_equal(cpu_ccw(m.cpu), CCW_S | CCW_X | CCW_I | CCW_Z);
         check_frame(&m, CCW_S | CCW_X | CCW_Z, CODE + rows[k].n);
@@ -399,7 +399,7 @@ static void user_state__system_bits__are_out_of_reach(void **state)
         uint16_t system = CCW_U | 2 << CCW_IPL_SHIFT | CCW_S | CCW_I;
         cpu_set_ccw(m.cpu, system);
         m.cpu->r[S12Z_S] = STACK_TOP - 29; /* zeros there: a frame that would give all rights */
-        step(&m, rows[k].code, 2);
+        step_code(&m, rows[k].code, 2);
         assert_int_equal(cpu_ccw(m.cpu) & CCW_SYSTEM, system);
         machine_close(&m);
     }

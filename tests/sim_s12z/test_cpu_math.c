@@ -8,7 +8,7 @@ typedef __int128 wide;
 struct rng {
     uint64_t s;
 };
-static uint32_t any(struct rng *r)
+static uint32_t random_value(struct rng *r)
 {
     r->s = r->s * 6364136223846793005u + 1442695040888963407u;
     uint32_t v = (uint32_t)(r->s >> 32);
@@ -18,17 +18,21 @@ static uint32_t any(struct rng *r)
     return v % 4 ? (uint32_t)(r->s >> 24) : edges[(v >> 8) % ARRAY_LEN(edges)];
 }
 
-static unsigned width(unsigned reg) { return 8 * s12z_reg_bytes((enum s12z_reg)reg); }
-static wide modulus(unsigned bits) { return (wide)1 << bits; }
-static wide cut(wide v, unsigned bits) { return v & (modulus(bits) - 1); }
+static unsigned register_bits(unsigned reg) { return 8 * s12z_reg_bytes((enum s12z_reg)reg); }
+static wide modulus_of(unsigned bits) { return (wide)1 << bits; }
+static wide cut_to(wide v, unsigned bits) { return v & (modulus_of(bits) - 1); }
 static wide as_signed(wide v, unsigned bits)
 {
-    return cut(v, bits) >= modulus(bits - 1) ? cut(v, bits) - modulus(bits) : cut(v, bits);
+    return cut_to(v, bits) >= modulus_of(bits - 1) ? cut_to(v, bits) - modulus_of(bits)
+                                                   : cut_to(v, bits);
 }
-static bool fits(wide v, unsigned bits) { return v >= -modulus(bits - 1) && v < modulus(bits - 1); }
-static unsigned nz(wide v, unsigned bits)
+static bool fits_signed(wide v, unsigned bits)
 {
-    return (cut(v, bits) >> (bits - 1) ? N : 0) | (cut(v, bits) ? 0 : Z);
+    return v >= -modulus_of(bits - 1) && v < modulus_of(bits - 1);
+}
+static unsigned nz_flags(wide v, unsigned bits)
+{
+    return (cut_to(v, bits) >> (bits - 1) ? N : 0) | (cut_to(v, bits) ? 0 : Z);
 }
 
 struct test {
@@ -43,7 +47,7 @@ static void open_test(struct test *t)
 }
 
 /* One instruction from CODE; flags before it in, the four result flags out. */
-static unsigned run(struct test *t, const uint8_t *code, size_t n, unsigned flags)
+static unsigned run_insn(struct test *t, const uint8_t *code, size_t n, unsigned flags)
 {
     struct s12z_cpu *c = t->m.cpu;
     machine_load(&t->m, CODE, code, n);
@@ -55,10 +59,10 @@ static unsigned run(struct test *t, const uint8_t *code, size_t n, unsigned flag
     return cpu_ccw(c) & 0xF;
 }
 #define RUN(t, flags, ...) \
-    run(t, (const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ }, flags)
+    run_insn(t, (const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ }, flags)
 
-static void check(const char *what, unsigned reg, wide a, wide b, unsigned carry, uint32_t got,
-                  wide want, unsigned flags, unsigned want_flags)
+static void check_result(const char *what, unsigned reg, wide a, wide b, unsigned carry,
+                         uint32_t got, wide want, unsigned flags, unsigned want_flags)
 {
     if (got == (uint32_t)want && flags == want_flags)
         return;
@@ -83,8 +87,8 @@ static const struct binary {
 
 static unsigned difference_flags(wide a, wide b, wide borrow, unsigned w)
 {
-    bool overflow = !fits(as_signed(a, w) - as_signed(b, w) - borrow, w);
-    return nz(a - b - borrow, w) | (overflow ? V : 0) | (a < b + borrow ? C : 0);
+    bool overflow = !fits_signed(as_signed(a, w) - as_signed(b, w) - borrow, w);
+    return nz_flags(a - b - borrow, w) | (overflow ? V : 0) | (a < b + borrow ? C : 0);
 }
 
 static wide expect_binary(enum kind k, wide a, wide b, unsigned carry, unsigned w, unsigned *flags)
@@ -94,9 +98,10 @@ static wide expect_binary(enum kind k, wide a, wide b, unsigned carry, unsigned 
     case ADD:
     case ADC:
         r = a + b + borrow;
-        *flags = nz(r, w) | (fits(as_signed(a, w) + as_signed(b, w) + borrow, w) ? 0 : V) |
-                 (r >= modulus(w) ? C : 0);
-        return cut(r, w);
+        *flags = nz_flags(r, w) |
+                 (fits_signed(as_signed(a, w) + as_signed(b, w) + borrow, w) ? 0 : V) |
+                 (r >= modulus_of(w) ? C : 0);
+        return cut_to(r, w);
     case AND:
     case BIT: r = a & b; break;
     case OR: r = a | b; break;
@@ -109,10 +114,10 @@ static wide expect_binary(enum kind k, wide a, wide b, unsigned carry, unsigned 
         case MINS: return as_signed(a, w) < as_signed(b, w) ? a : b;
         case MAXS: return as_signed(a, w) > as_signed(b, w) ? a : b;
         case CMP: return a;
-        default: return cut(a - b - borrow, w);
+        default: return cut_to(a - b - borrow, w);
         }
     }
-    *flags = nz(r, w) | (carry ? C : 0);
+    *flags = nz_flags(r, w) | (carry ? C : 0);
     return k == BIT ? a : r;
 }
 
@@ -125,15 +130,16 @@ static void binary__any_operands__result_and_flags(void **state)
         for (unsigned reg = 0; reg < 8; reg++)
             for (unsigned round = 0; round < ROUNDS; round++) {
                 const struct binary *op = &binaries[k];
-                unsigned w = width(reg), carry = any(&t.rng) & 1, want_flags, flags;
-                wide a = cut(any(&t.rng), w), b = cut(any(&t.rng), w);
+                unsigned w = register_bits(reg), carry = random_value(&t.rng) & 1, want_flags,
+                         flags;
+                wide a = cut_to(random_value(&t.rng), w), b = cut_to(random_value(&t.rng), w);
                 t.m.cpu->r[reg] = (uint32_t)a;
                 machine_put(&t.m, 0x2400, w / 8, (uint32_t)b);
                 flags = op->page
                             ? RUN(&t, carry ? C : 0, op->page, (uint8_t)(op->opcode + reg), 0x40)
                             : RUN(&t, carry ? C : 0, (uint8_t)(op->opcode + reg), 0x40);
                 wide want = expect_binary(op->kind, a, b, carry, w, &want_flags);
-                check(op->name, reg, a, b, carry, t.m.cpu->r[reg], want, flags, want_flags);
+                check_result(op->name, reg, a, b, carry, t.m.cpu->r[reg], want, flags, want_flags);
             }
     machine_close(&t.m);
 }
@@ -159,31 +165,31 @@ static void unary__any_operand__result_and_flags(void **state)
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         for (unsigned reg = 0; reg < 8; reg++)
             for (unsigned round = 0; round < ROUNDS; round++) {
-                unsigned w = width(reg), carry = any(&t.rng) & 1, want_flags = 0;
-                wide a = cut(any(&t.rng), w), r = 0;
+                unsigned w = register_bits(reg), carry = random_value(&t.rng) & 1, want_flags = 0;
+                wide a = cut_to(random_value(&t.rng), w), r = 0;
                 t.m.cpu->r[reg] = (uint32_t)a;
                 unsigned flags =
                     RUN(&t, carry ? C : 0, rows[k].opcode[w / 8], (uint8_t)(0xB8 + reg));
                 switch (rows[k].kind) {
                 case INC:
                     r = a + 1;
-                    want_flags = (fits(as_signed(a, w) + 1, w) ? 0 : V) | (carry ? C : 0);
+                    want_flags = (fits_signed(as_signed(a, w) + 1, w) ? 0 : V) | (carry ? C : 0);
                     break;
                 case DEC:
                     r = a - 1;
-                    want_flags = (fits(as_signed(a, w) - 1, w) ? 0 : V) | (carry ? C : 0);
+                    want_flags = (fits_signed(as_signed(a, w) - 1, w) ? 0 : V) | (carry ? C : 0);
                     break;
                 case NEG:
                     r = -a;
-                    want_flags = (fits(-as_signed(a, w), w) ? 0 : V) | (a ? C : 0);
+                    want_flags = (fits_signed(-as_signed(a, w), w) ? 0 : V) | (a ? C : 0);
                     break;
                 case COM:
                     r = -1 - a;
                     want_flags = carry ? C : 0;
                     break;
                 }
-                check(rows[k].name, reg, a, 0, carry, t.m.cpu->r[reg], cut(r, w), flags,
-                      want_flags | nz(r, w));
+                check_result(rows[k].name, reg, a, 0, carry, t.m.cpu->r[reg], cut_to(r, w), flags,
+                             want_flags | nz_flags(r, w));
             }
     machine_close(&t.m);
 }
@@ -204,23 +210,24 @@ static void shift__any_count__result_and_flags(void **state)
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         for (unsigned reg = 0; reg < 8; reg++)
             for (unsigned round = 0; round < ROUNDS * 2; round++) {
-                unsigned w = width(reg), n = any(&t.rng) & 31, want = 0;
-                wide a = cut(any(&t.rng), w), r, s = rows[k].sb & ARITHMETIC ? as_signed(a, w) : a;
+                unsigned w = register_bits(reg), n = random_value(&t.rng) & 31, want = 0;
+                wide a = cut_to(random_value(&t.rng), w), r,
+                     s = rows[k].sb & ARITHMETIC ? as_signed(a, w) : a;
                 t.m.cpu->r[reg] = (uint32_t)a;
                 unsigned flags = RUN(&t, 0, (uint8_t)(0x10 + reg),
                                      (uint8_t)(rows[k].sb | COUNT | (n & 1) << 3 | reg),
                                      (uint8_t)(0x70 | n >> 1));
                 if (rows[k].sb & LEFT) {
-                    r = s * modulus(n);
+                    r = s * modulus_of(n);
                     /* the last bit that fell out */
-                    want |= n && cut(a * modulus(n), w + 1) >= modulus(w) ? C : 0;
-                    want |= rows[k].sb & ARITHMETIC && !fits(r, w) ? V : 0;
+                    want |= n && cut_to(a * modulus_of(n), w + 1) >= modulus_of(w) ? C : 0;
+                    want |= rows[k].sb & ARITHMETIC && !fits_signed(r, w) ? V : 0;
                 } else {
                     r = s >> n;
                     want |= n && (s >> (n - 1)) & 1 ? C : 0;
                 }
-                check(rows[k].name, reg, a, n, 0, t.m.cpu->r[reg], cut(r, w), flags,
-                      want | nz(r, w));
+                check_result(rows[k].name, reg, a, n, 0, t.m.cpu->r[reg], cut_to(r, w), flags,
+                             want | nz_flags(r, w));
             }
     machine_close(&t.m);
 }
@@ -234,17 +241,17 @@ static void rotate__through_carry__comes_round(void **state)
     for (unsigned left = 0; left < 2; left++)
         for (unsigned reg = 0; reg < 8; reg++)
             for (unsigned round = 0; round < ROUNDS; round++) {
-                unsigned w = width(reg), carry = any(&t.rng) & 1;
+                unsigned w = register_bits(reg), carry = random_value(&t.rng) & 1;
                 /* w + 1 bits, carry on top */
-                wide a = cut(any(&t.rng), w), ring = a + (carry ? modulus(w) : 0);
-                wide r = left ? cut(ring * 2, w + 1) + (carry ? 1 : 0)
-                              : (ring >> 1) + (a & 1) * modulus(w);
+                wide a = cut_to(random_value(&t.rng), w), ring = a + (carry ? modulus_of(w) : 0);
+                wide r = left ? cut_to(ring * 2, w + 1) + (carry ? 1 : 0)
+                              : (ring >> 1) + (a & 1) * modulus_of(w);
                 t.m.cpu->r[reg] = (uint32_t)a;
                 unsigned flags =
                     RUN(&t, carry ? C : 0, 0x10, (uint8_t)(0x24 | left << 6 | size[w / 8]),
                         (uint8_t)(0xB8 + reg));
-                check(left ? "rol" : "ror", reg, a, 0, carry, t.m.cpu->r[reg], cut(r, w), flags,
-                      nz(r, w) | (r >= modulus(w) ? C : 0));
+                check_result(left ? "rol" : "ror", reg, a, 0, carry, t.m.cpu->r[reg], cut_to(r, w),
+                             flags, nz_flags(r, w) | (r >= modulus_of(w) ? C : 0));
             }
     machine_close(&t.m);
 }
@@ -262,7 +269,7 @@ static const struct {
 
 static wide floor_shift(wide v, int right)
 {
-    return right >= 0 ? v >> right : v * modulus((unsigned)-right);
+    return right >= 0 ? v >> right : v * modulus_of((unsigned)-right);
 }
 
 /* Number semantics; false: no result (division by zero). Bits of a fraction: n - 1 with sign, n
@@ -285,11 +292,11 @@ static bool expect_product(enum product k, wide acc, wide a, wide b, unsigned wa
 static void one_product(struct test *t, size_t k, bool sgn, unsigned d, unsigned j, unsigned n)
 {
     uint8_t mb = (uint8_t)((sgn ? 0x80 : 0) | j << 3 | n), op = (uint8_t)(products[k].opcode + d);
-    unsigned wj = width(j), wn = width(n), wd = width(d), want = 0;
+    unsigned wj = register_bits(j), wn = register_bits(n), wd = register_bits(d), want = 0;
     struct s12z_cpu *c = t->m.cpu;
-    c->r[d] = (uint32_t)cut(any(&t->rng), wd);
-    c->r[j] = (uint32_t)cut(any(&t->rng), wj);
-    c->r[n] = (uint32_t)cut(any(&t->rng), wn);
+    c->r[d] = (uint32_t)cut_to(random_value(&t->rng), wd);
+    c->r[j] = (uint32_t)cut_to(random_value(&t->rng), wj);
+    c->r[n] = (uint32_t)cut_to(random_value(&t->rng), wn);
     wide acc = c->r[d], a = c->r[j], b = c->r[n], r;
     if (sgn)
         acc = as_signed(acc, wd), a = as_signed(a, wj), b = as_signed(b, wn);
@@ -297,14 +304,14 @@ static void one_product(struct test *t, size_t k, bool sgn, unsigned d, unsigned
         products[k].page ? RUN(t, N | Z | V, products[k].page, op, mb) : RUN(t, N | Z | V, op, mb);
     if (!expect_product(products[k].kind, acc, a, b, wj, wn, wd, sgn, &r)) {
         /* kept; C says so */
-        check(products[k].name, d, a, b, 0, c->r[d], cut(acc, wd), flags, N | Z | V | C);
+        check_result(products[k].name, d, a, b, 0, c->r[d], cut_to(acc, wd), flags, N | Z | V | C);
         return;
     }
-    bool whole = sgn ? fits(r, wd) : r < modulus(wd);
+    bool whole = sgn ? fits_signed(r, wd) : r < modulus_of(wd);
     if (!whole && sgn && products[k].kind == QMUL)
-        r = modulus(wd - 1) - 1;
-    want = nz(r, wd) | (whole ? 0 : V);
-    check(products[k].name, d, a, b, sgn, c->r[d], cut(r, wd), flags, want);
+        r = modulus_of(wd - 1) - 1;
+    want = nz_flags(r, wd) | (whole ? 0 : V);
+    check_result(products[k].name, d, a, b, sgn, c->r[d], cut_to(r, wd), flags, want);
 }
 
 static void product__any_widths__result_and_flags(void **state)
@@ -331,18 +338,19 @@ static void bits__set_clear_toggle__touch_one_and_keep_it_in_carry(void **state)
     open_test(&t);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         for (unsigned reg = 0; reg < 8; reg++)
-            for (unsigned bit = 0; bit < width(reg) && bit < 16;
+            for (unsigned bit = 0; bit < register_bits(reg) && bit < 16;
                  bit++) /* bm: bit 7 is 0, four bits of number */
                 for (unsigned round = 0; round < 4; round++) {
-                    wide a = cut(any(&t.rng), width(reg)), was = a >> bit & 1, r = a;
+                    wide a = cut_to(random_value(&t.rng), register_bits(reg)), was = a >> bit & 1,
+                         r = a;
                     if (rows[k].opcode == 0xEC || (rows[k].opcode == 0xEE && was))
-                        r = was ? a - modulus(bit) : a;
+                        r = was ? a - modulus_of(bit) : a;
                     else
-                        r = was ? a : a + modulus(bit);
+                        r = was ? a : a + modulus_of(bit);
                     t.m.cpu->r[reg] = (uint32_t)a;
                     unsigned flags = RUN(&t, V, rows[k].opcode, (uint8_t)(bit << 3 | reg));
-                    check(rows[k].name, reg, a, bit, 0, t.m.cpu->r[reg], r, flags,
-                          nz(r, width(reg)) | (was ? C : 0));
+                    check_result(rows[k].name, reg, a, bit, 0, t.m.cpu->r[reg], r, flags,
+                                 nz_flags(r, register_bits(reg)) | (was ? C : 0));
                 }
     machine_close(&t.m);
 }
@@ -355,13 +363,13 @@ static void field__extract_and_insert__move_the_bits_one_by_one(void **state)
     struct test t;
     open_test(&t);
     for (unsigned round = 0; round < 20000; round++) {
-        unsigned d = any(&t.rng) & 7, s = any(&t.rng) & 7, w = any(&t.rng) & 31,
-                 o = any(&t.rng) & 31;
-        bool insert = any(&t.rng) & 1;
-        t.m.cpu->r[d] = (uint32_t)cut(any(&t.rng), width(d));
-        t.m.cpu->r[s] = (uint32_t)cut(any(&t.rng), width(s));
+        unsigned d = random_value(&t.rng) & 7, s = random_value(&t.rng) & 7,
+                 w = random_value(&t.rng) & 31, o = random_value(&t.rng) & 31;
+        bool insert = random_value(&t.rng) & 1;
+        t.m.cpu->r[d] = (uint32_t)cut_to(random_value(&t.rng), register_bits(d));
+        t.m.cpu->r[s] = (uint32_t)cut_to(random_value(&t.rng), register_bits(s));
         uint32_t from = t.m.cpu->r[s], to = insert ? t.m.cpu->r[d] : 0;
-        unsigned wd = width(d);
+        unsigned wd = register_bits(d);
         for (unsigned k = 0; k < (w ? w : 32); k++) {
             unsigned src = insert ? k : k + o, dst = insert ? k + o : k;
             uint32_t bit = src < 32 ? from >> src & 1 : 0;
@@ -371,8 +379,8 @@ static void field__extract_and_insert__move_the_bits_one_by_one(void **state)
         unsigned flags =
             RUN(&t, V | C, 0x1B, (uint8_t)(0x08 + d),
                 (uint8_t)((insert ? 0x80 : 0) | 0x20 | s << 2 | w >> 3), (uint8_t)(w << 5 | o));
-        check(insert ? "bfins" : "bfext", d, from, w << 5 | o, s, t.m.cpu->r[d], to, flags,
-              nz(to, wd) | C);
+        check_result(insert ? "bfins" : "bfext", d, from, w << 5 | o, s, t.m.cpu->r[d], to, flags,
+                     nz_flags(to, wd) | C);
     }
     machine_close(&t.m);
 }
@@ -384,22 +392,24 @@ static void clb_abs_sat__any_operand__as_counted_by_hand(void **state)
     open_test(&t);
     for (unsigned reg = 0; reg < 8; reg++)
         for (unsigned round = 0; round < ROUNDS; round++) {
-            unsigned w = width(reg), n = 0, before = any(&t.rng) & 0xF;
-            wide a = cut(any(&t.rng), w), s = as_signed(a, w), r;
-            while (n < w - 1 && fits(s, w - 1 - n)) /* one bit less still holds it */
+            unsigned w = register_bits(reg), n = 0, before = random_value(&t.rng) & 0xF;
+            wide a = cut_to(random_value(&t.rng), w), s = as_signed(a, w), r;
+            while (n < w - 1 && fits_signed(s, w - 1 - n)) /* one bit less still holds it */
                 n++;
             t.m.cpu->r[reg] = (uint32_t)a;
             unsigned flags = RUN(&t, before, 0x1B, 0x91, (uint8_t)(reg << 4 | S12Z_D0));
-            check("clb", reg, a, 0, 0, t.m.cpu->r[S12Z_D0], n, flags, nz(n, 8) | (before & C));
+            check_result("clb", reg, a, 0, 0, t.m.cpu->r[S12Z_D0], n, flags,
+                         nz_flags(n, 8) | (before & C));
             t.m.cpu->r[reg] = (uint32_t)a;
             flags = RUN(&t, before, 0x1B, (uint8_t)(0x40 + reg));
             r = s < 0 ? -s : s;
-            check("abs", reg, a, 0, 0, t.m.cpu->r[reg], cut(r, w), flags,
-                  nz(r, w) | (fits(r, w) ? 0 : V) | (before & C));
+            check_result("abs", reg, a, 0, 0, t.m.cpu->r[reg], cut_to(r, w), flags,
+                         nz_flags(r, w) | (fits_signed(r, w) ? 0 : V) | (before & C));
             t.m.cpu->r[reg] = (uint32_t)a;
             flags = RUN(&t, before, 0x1B, (uint8_t)(0xA0 + reg));
-            r = !(before & V) ? a : before & N ? modulus(w - 1) - 1 : modulus(w - 1);
-            check("sat", reg, a, before, 0, t.m.cpu->r[reg], r, flags, nz(r, w) | (before & C));
+            r = !(before & V) ? a : before & N ? modulus_of(w - 1) - 1 : modulus_of(w - 1);
+            check_result("sat", reg, a, before, 0, t.m.cpu->r[reg], r, flags,
+                         nz_flags(r, w) | (before & C));
         }
     machine_close(&t.m);
 }

@@ -7,7 +7,7 @@ enum { ROUNDS = 300, FREE = 0x1800, FREE_END = 0x2F00 };
 struct rng {
     uint64_t s;
 };
-static uint32_t any(struct rng *r)
+static uint32_t random_value(struct rng *r)
 {
     r->s = r->s * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(r->s >> 24);
@@ -23,16 +23,16 @@ struct forms {
     int by;
 };
 
-static int32_t extend(uint32_t v, unsigned bits)
+static int32_t sign_extend(uint32_t v, unsigned bits)
 {
     return v >> (bits - 1) & 1 ? (int32_t)(v | (bits < 32 ? 0xFFFFFFFFu << bits : 0)) : (int32_t)v;
 }
 static int32_t index_of(const struct forms *f, unsigned dn)
 {
-    return extend(f->r[dn], 8 * s12z_reg_bytes((enum s12z_reg)dn));
+    return sign_extend(f->r[dn], 8 * s12z_reg_bytes((enum s12z_reg)dn));
 }
 
-static void tail(struct forms *f, unsigned n, uint32_t v)
+static void set_tail(struct forms *f, unsigned n, uint32_t v)
 {
     f->ntail = n;
     for (unsigned k = 0; k < n; k++)
@@ -41,16 +41,16 @@ static void tail(struct forms *f, unsigned n, uint32_t v)
 
 /* Chooses what is behind xb and the registers so that the form comes out at address `at` (before
  * indirection, if it has that). Returns false if xb has no address. size: of the access. */
-static bool compose(struct forms *f, unsigned xb, uint32_t at, unsigned size, bool *indirect)
+static bool compose_form(struct forms *f, unsigned xb, uint32_t at, unsigned size, bool *indirect)
 {
     static const unsigned bases[] = { S12Z_X, S12Z_Y, S12Z_S, S12Z_P };
     unsigned row = xb >> 4, low = xb & 15, base;
-    uint32_t off = any(&f->rng);
+    uint32_t off = random_value(&f->rng);
     *indirect = false;
     f->changed = S12Z_NOREG;
-    tail(f, 0, 0);
+    set_tail(f, 0, 0);
     if (row < 4) { /* 00-3F: 14 bits; only one page of them belongs to this xb */
-        tail(f, 1, at & 0xFF);
+        set_tail(f, 1, at & 0xFF);
         return (at >> 8) == xb;
     }
     if (row < 7) {
@@ -68,7 +68,7 @@ static bool compose(struct forms *f, unsigned xb, uint32_t at, unsigned size, bo
             off = at - reg;
         }
         f->r[low] = reg & (bits == 32 ? 0xFFFFFFFF : (1u << bits) - 1);
-        tail(f, 2, off & 0xFFFF);
+        set_tail(f, 2, off & 0xFFFF);
         return (off >> 16 & 3) == (row & 3) && (bits >= 24 || at >= reg);
     }
     if (row == 11)
@@ -103,19 +103,19 @@ static bool compose(struct forms *f, unsigned xb, uint32_t at, unsigned size, bo
         return true;
     case 0xFA:
     case 0xFE:
-        tail(f, 3, at);
+        set_tail(f, 3, at);
         *indirect = xb == 0xFE;
         return true;
     case 0xF8:
     case 0xF9:
     case 0xFC:
-    case 0xFD: tail(f, 2, at & 0xFFFF); return (at >> 16) == ((xb & 1) | (xb & 4 ? 2u : 0));
+    case 0xFD: set_tail(f, 2, at & 0xFFFF); return (at >> 16) == ((xb & 1) | (xb & 4 ? 2u : 0));
     }
     if (row >= 14 && low >= 8) { /* E8-EF: 24-bit offset plus Dn, unsigned */
         if (row == 15)
             return false;
         off = at - f->r[low & 7];
-        tail(f, 3, off & 0xFFFFFF);
+        set_tail(f, 3, off & 0xFFFFFF);
         return true;
     }
     if (low >= 8) { /* C8-DF */
@@ -126,11 +126,11 @@ static bool compose(struct forms *f, unsigned xb, uint32_t at, unsigned size, bo
     *indirect = low & 4;
     if (low & 2) { /* C2, C6: 24-bit */
         off = base == S12Z_P ? at - CODE : off & 0xFFFFFF;
-        tail(f, 3, off & 0xFFFFFF);
+        set_tail(f, 3, off & 0xFFFFFF);
     } else { /* C0, C1, C4, C5: 9-bit, the sign in xb */
         if (base == S12Z_P)
             off = at - CODE;
-        tail(f, 1, off & 0xFF);
+        set_tail(f, 1, off & 0xFF);
         off = (off & 0xFF) - (xb & 1 ? 256u : 0);
         if (base == S12Z_P)
             return ((CODE + off) & 0xFFFFFF) == at;
@@ -140,14 +140,15 @@ static bool compose(struct forms *f, unsigned xb, uint32_t at, unsigned size, bo
     return true;
 }
 
-static void scramble(struct forms *f)
+static void scramble_registers(struct forms *f)
 {
     for (unsigned k = 0; k <= S12Z_S; k++)
-        f->r[k] = any(&f->rng) & (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes((enum s12z_reg)k)));
+        f->r[k] =
+            random_value(&f->rng) & (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes((enum s12z_reg)k)));
 }
 
 /* Runs opcode xb tail; the registers but `dest` and the one the form moves are as before. */
-static void step(struct forms *f, unsigned opcode, unsigned xb, unsigned dest)
+static void step_form(struct forms *f, unsigned opcode, unsigned xb, unsigned dest)
 {
     uint8_t code[5] = { (uint8_t)opcode, (uint8_t)xb, f->tail[0], f->tail[1], f->tail[2] };
     uint32_t before[S12Z_P];
@@ -174,13 +175,13 @@ static void open_forms(struct forms *f)
 
 /* A place in RAM that this xb can name. P-relative forms of 9 bits reach 256 bytes around the code
  * only. */
-static uint32_t place(struct forms *f, unsigned xb)
+static uint32_t place_for(struct forms *f, unsigned xb)
 {
     if (xb >= 0x18 && xb < 0x2F)
-        return xb << 8 | (any(&f->rng) & 0xF0);
+        return xb << 8 | (random_value(&f->rng) & 0xF0);
     if (xb == 0xF0 || xb == 0xF4)
-        return CODE + 16 + any(&f->rng) % 0xE0;
-    return FREE + 16 + any(&f->rng) % (FREE_END - FREE - 32);
+        return CODE + 16 + random_value(&f->rng) % 0xE0;
+    return FREE + 16 + random_value(&f->rng) % (FREE_END - FREE - 32);
 }
 
 static void load__every_form__reads_its_place(void **state)
@@ -196,17 +197,18 @@ static void load__every_form__reads_its_place(void **state)
     for (unsigned xb = 0; xb < 256; xb++)
         for (unsigned round = 0; round < ROUNDS; round++) {
             unsigned k = round % ARRAY_LEN(loads), size = loads[k].size;
-            uint32_t at = place(&f, xb), v = any(&f.rng), data = FREE + any(&f.rng) % 0x600;
+            uint32_t at = place_for(&f, xb), v = random_value(&f.rng),
+                     data = FREE + random_value(&f.rng) % 0x600;
             bool indirect;
-            scramble(&f);
-            if (!compose(&f, xb, at, size, &indirect))
+            scramble_registers(&f);
+            if (!compose_form(&f, xb, at, size, &indirect))
                 continue;
             if (indirect && data < at + 3 && at < data + 4)
                 continue; /* pointer and data would overlap */
             machine_put(&f.m, indirect ? data : at, 4, v);
             if (indirect)
                 machine_put(&f.m, at, 3, data);
-            step(&f, loads[k].opcode, xb, loads[k].dest);
+            step_form(&f, loads[k].opcode, xb, loads[k].dest);
             if (f.r[loads[k].dest] != v >> (32 - 8 * size))
                 fail_msg("xb %02x, %u bytes at %x: %x, not %x", xb, size, at, f.r[loads[k].dest],
                          v);
@@ -230,17 +232,17 @@ static void lea__every_form__wraps_at_24_bits(void **state)
     open_forms(&f);
     for (unsigned xb = 0; xb < 256; xb++)
         for (unsigned round = 0; round < ROUNDS; round++) {
-            uint32_t at = any(&f.rng) & 0xFFFFFF;
+            uint32_t at = random_value(&f.rng) & 0xFFFFFF;
             bool indirect;
             if (xb < 0x40)
                 at = xb << 8 | (at & 0xFF);
             if ((xb >= 0x80 && xb < 0xB8 && !(xb & 8)) || (xb & 0xFA) == 0xF8)
                 at &= 0x3FFFF;
-            scramble(&f);
+            scramble_registers(&f);
             /* what moves a register does so by D6's size */
-            if (!compose(&f, xb, at, 4, &indirect) || indirect)
+            if (!compose_form(&f, xb, at, 4, &indirect) || indirect)
                 continue;
-            step(&f, 0x06, xb, S12Z_D6);
+            step_form(&f, 0x06, xb, S12Z_D6);
             if (f.r[S12Z_D6] != at)
                 fail_msg("xb %02x: %x, not %x", xb, f.r[S12Z_D6], at);
             tried[xb]++;
@@ -262,10 +264,10 @@ static void store__registers_and_immediates__as_their_codes_say(void **state)
     struct forms f;
     open_forms(&f);
     for (unsigned n = 0; n < 16; n++) { /* 70-7F: -1, 1 .. 15 */
-        scramble(&f);
-        tail(&f, 0, 0);
+        scramble_registers(&f);
+        set_tail(&f, 0, 0);
         f.changed = S12Z_NOREG;
-        step(&f, 0xA6, 0x70 + n, S12Z_D6);
+        step_form(&f, 0xA6, 0x70 + n, S12Z_D6);
         assert_int_equal(f.r[S12Z_D6], n ? n : 0xFFFFFFFF);
     }
     for (unsigned to = 0; to < 8; to++)
@@ -273,11 +275,11 @@ static void store__registers_and_immediates__as_their_codes_say(void **state)
              from++) { /* LD Dto, Dfrom: wider ones are cut, narrower extended with their sign */
             unsigned have = 8 * s12z_reg_bytes((enum s12z_reg)from),
                      want = 8 * s12z_reg_bytes((enum s12z_reg)to);
-            scramble(&f);
-            uint32_t v = (uint32_t)extend(f.r[from], have);
-            tail(&f, 0, 0);
+            scramble_registers(&f);
+            uint32_t v = (uint32_t)sign_extend(f.r[from], have);
+            set_tail(&f, 0, 0);
             f.changed = S12Z_NOREG;
-            step(&f, 0xA0 + to, 0xB8 + from, to);
+            step_form(&f, 0xA0 + to, 0xB8 + from, to);
             assert_int_equal(f.r[to], v & (0xFFFFFFFFu >> (32 - want)));
         }
     machine_close(&f.m);

@@ -38,11 +38,11 @@ static void registers__of_each_part__keep_their_bits(void **state)
         for (unsigned at = 0; at < ARRAY_LEN(masks_full); at++) {
             if ((at & ~1u) == AT_TB)
                 continue;
-            set8(&w, R_C1 + at, at ? 0xFF : 0x3F);
-            if (get8(&w, R_C1 + at) != mask_of(parts[p], at))
-                fail_msg("%s %03X: %02X", parts[p]->name, R_C1 + at, get8(&w, R_C1 + at));
-            set8(&w, R_C1 + at, 0);
-            assert_int_equal(get8(&w, R_C1 + at), 0);
+            write_byte(&w, R_C1 + at, at ? 0xFF : 0x3F);
+            if (read_byte(&w, R_C1 + at) != mask_of(parts[p], at))
+                fail_msg("%s %03X: %02X", parts[p]->name, R_C1 + at, read_byte(&w, R_C1 + at));
+            write_byte(&w, R_C1 + at, 0);
+            assert_int_equal(read_byte(&w, R_C1 + at), 0);
         }
         wire_close(&w);
     }
@@ -52,19 +52,19 @@ static void registers__armed__refuse_writes(void **state)
 {
     (void)state;
     struct wire w = dbg_open(0x1600);
-    set8(&w, R_C1, ARM | 0x10);
+    write_byte(&w, R_C1, ARM | 0x10);
     for (unsigned at = 1; at < ARRAY_LEN(masks_full); at++)
         if ((at & ~1u) != AT_TB) {
-            uint8_t was = get8(&w, R_C1 + at);
-            set8(&w, R_C1 + at, 0xFF);
-            assert_int_equal(get8(&w, R_C1 + at), was);
+            uint8_t was = read_byte(&w, R_C1 + at);
+            write_byte(&w, R_C1 + at, 0xFF);
+            assert_int_equal(read_byte(&w, R_C1 + at), was);
         }
-    set8(&w, R_C1, ARM | 0x0B); /* armed: nothing but ARM and TRIG */
-    assert_int_equal(get8(&w, R_C1), ARM | 0x10);
-    set8(&w, R_C1, 0x08); /* disarming changes nothing else */
-    assert_int_equal(get8(&w, R_C1), 0x10);
-    set8(&w, R_C1, 0x08);
-    assert_int_equal(get8(&w, R_C1), 0x08);
+    write_byte(&w, R_C1, ARM | 0x0B); /* armed: nothing but ARM and TRIG */
+    assert_int_equal(read_byte(&w, R_C1), ARM | 0x10);
+    write_byte(&w, R_C1, 0x08); /* disarming changes nothing else */
+    assert_int_equal(read_byte(&w, R_C1), 0x10);
+    write_byte(&w, R_C1, 0x08);
+    assert_int_equal(read_byte(&w, R_C1), 0x08);
     wire_close(&w);
 }
 
@@ -72,21 +72,21 @@ static void arm__any_time__goes_to_state1_and_clears_flags(void **state)
 {
     (void)state;
     struct wire w = dbg_open(0x1600);
-    set8(&w, R_C1, TRIG);
-    assert_int_equal(get8(&w, R_EFR), TRIGF);
-    assert_int_equal(get8(&w, R_C1), 0); /* TRIG reads 0 */
-    set8(&w, R_C1, ARM);
-    assert_int_equal(get8(&w, R_SR), 1);
-    assert_int_equal(get8(&w, R_EFR), 0);
-    assert_int_equal(get8(&w, R_CNT), 0);
-    set8(&w, R_C1, 0);
-    assert_int_equal(get8(&w, R_SR), 0);
+    write_byte(&w, R_C1, TRIG);
+    assert_int_equal(read_byte(&w, R_EFR), TRIGF);
+    assert_int_equal(read_byte(&w, R_C1), 0); /* TRIG reads 0 */
+    write_byte(&w, R_C1, ARM);
+    assert_int_equal(read_byte(&w, R_SR), 1);
+    assert_int_equal(read_byte(&w, R_EFR), 0);
+    assert_int_equal(read_byte(&w, R_CNT), 0);
+    write_byte(&w, R_C1, 0);
+    assert_int_equal(read_byte(&w, R_SR), 0);
     wire_close(&w);
 }
 
 /* ---- sequencer ---- */
 
-static unsigned control(unsigned channel) { return R_ACTL + 0x10 * channel; }
+static unsigned control_of(unsigned channel) { return R_ACTL + 0x10 * channel; }
 
 /* Every code of every channel in every state: reference 2.2. The way into the state is made by
  * another channel. */
@@ -99,19 +99,19 @@ static void sequencer__every_code__leads_where_the_table_says(void **state)
             for (unsigned code = 0; code < 4; code++) {
                 struct wire w = dbg_open(0x1600);
                 unsigned other = (n + 1) % 4;
-                compare(&w, control(n), INST, 0x1604);
-                compare(&w, control(other), INST, 0x1602);
+                compare_address(&w, control_of(n), INST, 0x1604);
+                compare_address(&w, control_of(other), INST, 0x1602);
                 if (from > 1)
-                    set8(&w, R_SCR1, (uint8_t)((from - 1) << (2 * other)));
-                uint8_t scr = get8(&w, R_SCR1 + from - 1);
-                set8(&w, R_SCR1 + from - 1, (uint8_t)(scr | code << (2 * n)));
-                set8(&w, R_C1, ARM);
+                    write_byte(&w, R_SCR1, (uint8_t)((from - 1) << (2 * other)));
+                uint8_t scr = read_byte(&w, R_SCR1 + from - 1);
+                write_byte(&w, R_SCR1 + from - 1, (uint8_t)(scr | code << (2 * n)));
+                write_byte(&w, R_C1, ARM);
                 dbg_go(&w, 3);
-                assert_int_equal(get8(&w, R_SR) & SSF, from);
+                assert_int_equal(read_byte(&w, R_SR) & SSF, from);
                 dbg_go(&w, 10);
-                assert_int_equal(get8(&w, R_SR) & SSF, to[from][code]);
-                assert_int_equal(get8(&w, R_C1) & ARM, to[from][code] ? ARM : 0);
-                assert_int_equal(get8(&w, R_EFR), 1 << n | 1 << other);
+                assert_int_equal(read_byte(&w, R_SR) & SSF, to[from][code]);
+                assert_int_equal(read_byte(&w, R_C1) & ARM, to[from][code] ? ARM : 0);
+                assert_int_equal(read_byte(&w, R_EFR), 1 << n | 1 << other);
                 wire_close(&w);
             }
 }
@@ -134,13 +134,13 @@ static void sequencer__matches_of_one_cycle__highest_that_leads_anywhere_wins(vo
         struct wire w = dbg_open(0x1600);
         print_message("  %s\n", rows[k].name);
         for (unsigned n = 0; n < 4; n++)
-            compare(&w, control(n), INST, 0x1604);
-        set8(&w, R_SCR1, rows[k].scr1);
-        set8(&w, R_SCR2, rows[k].scr2);
-        set8(&w, R_C1, ARM);
+            compare_address(&w, control_of(n), INST, 0x1604);
+        write_byte(&w, R_SCR1, rows[k].scr1);
+        write_byte(&w, R_SCR2, rows[k].scr2);
+        write_byte(&w, R_C1, ARM);
         dbg_go(&w, 10);
-        assert_int_equal(get8(&w, R_SR) & SSF, rows[k].ssf);
-        assert_int_equal(get8(&w, R_EFR), 0x0F);
+        assert_int_equal(read_byte(&w, R_SR) & SSF, rows[k].ssf);
+        assert_int_equal(read_byte(&w, R_EFR), 0x0F);
         wire_close(&w);
     }
 }
@@ -149,25 +149,25 @@ static void external_event__state_transition__replaces_channel_3(void **state)
 {
     (void)state;
     struct wire w = dbg_open(0x1600);
-    compare(&w, R_DCTL, INST, 0x1604);
-    set8(&w, R_SCR1, 1 << 6);
-    set8(&w, R_C1, ARM | 2);
+    compare_address(&w, R_DCTL, INST, 0x1604);
+    write_byte(&w, R_SCR1, 1 << 6);
+    write_byte(&w, R_C1, ARM | 2);
     dbg_go(&w, 10);
-    assert_int_equal(get8(&w, R_SR) & SSF, 1); /* D is cut off */
+    assert_int_equal(read_byte(&w, R_SR) & SSF, 1); /* D is cut off */
     dbg_eev_pin(w.board->dbg, true);
-    assert_int_equal(get8(&w, R_SR) & SSF, 2);
-    assert_true(get8(&w, R_EFR) & EEVF);
+    assert_int_equal(read_byte(&w, R_SR) & SSF, 2);
+    assert_true(read_byte(&w, R_EFR) & EEVF);
     wire_close(&w);
 }
 
 /* ---- comparators ---- */
 
-static bool matches(struct wire *w, uint32_t addr, unsigned size, bool write, uint32_t v)
+static bool matches_access(struct wire *w, uint32_t addr, unsigned size, bool write, uint32_t v)
 {
-    set8(w, R_C1, 0);
-    set8(w, R_C1, ARM);
+    write_byte(w, R_C1, 0);
+    write_byte(w, R_C1, ARM);
     dbg_data(w->board->dbg, addr, size, write, v);
-    return get8(w, R_EFR) & 1;
+    return read_byte(w, R_EFR) & 1;
 }
 
 static void access__direction__is_looked_at_with_rwe_only(void **state)
@@ -179,9 +179,9 @@ static void access__direction__is_looked_at_with_rwe_only(void **state)
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct wire w = dbg_open(0x1600);
-        compare(&w, R_ACTL, rows[k].bits, 0x1100);
-        assert_int_equal(matches(&w, 0x1100, 1, false, 0), rows[k].read);
-        assert_int_equal(matches(&w, 0x1100, 1, true, 0), rows[k].write);
+        compare_address(&w, R_ACTL, rows[k].bits, 0x1100);
+        assert_int_equal(matches_access(&w, 0x1100, 1, false, 0), rows[k].read);
+        assert_int_equal(matches_access(&w, 0x1100, 1, true, 0), rows[k].write);
         wire_close(&w);
     }
 }
@@ -221,10 +221,11 @@ static void access__data__is_compared_on_the_lanes_of_the_address(void **state)
     struct wire w = dbg_open(0x1600);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         print_message("  %s\n", rows[k].name);
-        set8(&w, R_C1, 0);
-        compare(&w, R_ACTL, rows[k].ndb, 0x1101);
+        write_byte(&w, R_C1, 0);
+        compare_address(&w, R_ACTL, rows[k].ndb, 0x1101);
         compare_data(&w, R_ACTL, 0x11223344, rows[k].mask);
-        assert_int_equal(matches(&w, rows[k].addr, rows[k].size, true, rows[k].v), rows[k].match);
+        assert_int_equal(matches_access(&w, rows[k].addr, rows[k].size, true, rows[k].v),
+                         rows[k].match);
     }
     wire_close(&w);
 }
@@ -247,16 +248,16 @@ static void range__inside_and_outside__of_data_and_code(void **state)
                 struct wire w = dbg_open(rows[k].at);
                 unsigned first = pair ? R_CCTL : R_ACTL;
                 memset(w.board->ram + 0x100, 1, 0x110); /* nops */
-                compare(&w, first, inst ? INST : 0, 0x1100);
-                compare(&w, first + 0x10, 0, 0x11FF); /* its bits count for nothing */
-                set8(&w, first + 0x10, 0);
-                set8(&w, R_C2, (uint8_t)(rows[k].mode << (2 * pair)));
-                set8(&w, R_C1, ARM);
+                compare_address(&w, first, inst ? INST : 0, 0x1100);
+                compare_address(&w, first + 0x10, 0, 0x11FF); /* its bits count for nothing */
+                write_byte(&w, first + 0x10, 0);
+                write_byte(&w, R_C2, (uint8_t)(rows[k].mode << (2 * pair)));
+                write_byte(&w, R_C1, ARM);
                 if (inst)
                     dbg_exec(w.board->dbg, rows[k].at);
                 else
                     dbg_data(w.board->dbg, rows[k].at, 1, false, 0);
-                assert_int_equal(get8(&w, R_EFR), rows[k].match ? pair ? 4 : 1 : 0);
+                assert_int_equal(read_byte(&w, R_EFR), rows[k].match ? pair ? 4 : 1 : 0);
                 wire_close(&w);
             }
 }
@@ -265,13 +266,13 @@ static void range__with_data__uses_the_first_ones_data(void **state)
 {
     (void)state;
     struct wire w = dbg_open(0x1600);
-    compare(&w, R_ACTL, 0, 0x1100);
-    compare(&w, R_BCTL, 0, 0x11FF);
+    compare_address(&w, R_ACTL, 0, 0x1100);
+    compare_address(&w, R_BCTL, 0, 0x11FF);
     compare_data(&w, R_ACTL, 0x00005500, 0x0000FF00);
-    set8(&w, R_C2, 1);
-    assert_true(matches(&w, 0x1142, 1, true, 0x55));
-    assert_false(matches(&w, 0x1142, 1, true, 0x54));
-    assert_false(matches(&w, 0x1141, 1, true, 0x55));
+    write_byte(&w, R_C2, 1);
+    assert_true(matches_access(&w, 0x1142, 1, true, 0x55));
+    assert_false(matches_access(&w, 0x1142, 1, true, 0x54));
+    assert_false(matches_access(&w, 0x1141, 1, true, 0x55));
     wire_close(&w);
 }
 
@@ -283,16 +284,16 @@ static void breakpoint__on_an_instruction__is_before_it(void **state)
     for (unsigned swi = 0; swi < 2; swi++) {
         struct wire w = dbg_open(0x1000);
         const struct s12z_cpu *c = &w.board->cpu;
-        compare(&w, R_ACTL, INST, 0x1006);
-        set8(&w, R_SCR1, 3);
-        set8(&w, R_C1, ARM | (swi ? TO_SWI : TO_BDM));
+        compare_address(&w, R_ACTL, INST, 0x1006);
+        write_byte(&w, R_SCR1, 3);
+        write_byte(&w, R_C1, ARM | (swi ? TO_SWI : TO_BDM));
         if (swi)
             w.board->ram[HANDLER - RAM_START] = 0; /* bgnd */
         dbg_go(&w, 100);
         assert_int_equal(c->state, CPU_BDM);
         assert_int_equal(c->r[S12Z_D2], 1);
-        assert_int_equal(get8(&w, R_C1) & ARM, 0);
-        assert_int_equal(get8(&w, 0x1101), 0); /* the store was not executed */
+        assert_int_equal(read_byte(&w, R_C1) & ARM, 0);
+        assert_int_equal(read_byte(&w, 0x1101), 0); /* the store was not executed */
         if (!swi)
             assert_int_equal(c->r[S12Z_P], 0x1006);
         else
@@ -305,10 +306,10 @@ static void breakpoint__on_data__is_at_most_two_instructions_later(void **state)
 {
     (void)state;
     struct wire w = dbg_open(0x1000);
-    compare(&w, R_ACTL, 0x0C - 8, 0x1101); /* writes */
+    compare_address(&w, R_ACTL, 0x0C - 8, 0x1101); /* writes */
     compare_data(&w, R_ACTL, 0x00050000, 0x00FF0000);
-    set8(&w, R_SCR1, 3);
-    set8(&w, R_C1, ARM | TO_BDM);
+    write_byte(&w, R_SCR1, 3);
+    write_byte(&w, R_C1, ARM | TO_BDM);
     dbg_go(&w, 1000);
     assert_int_equal(w.board->cpu.state, CPU_BDM);
     assert_in_range(w.board->cpu.r[S12Z_D2], 5, 6);
@@ -332,16 +333,16 @@ static void breakpoint__not_asked_for_or_not_possible__runs_on(void **state)
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct wire w = dbg_open(0x1000);
         print_message("  %s\n", rows[k].name);
-        compare(&w, R_ACTL, INST, rows[k].software ? 0x1080 : 0x1006);
-        set8(&w, R_SCR1, 3);
+        compare_address(&w, R_ACTL, INST, rows[k].software ? 0x1080 : 0x1006);
+        write_byte(&w, R_SCR1, 3);
         w.board->cpu.enbdc = rows[k].csr;
-        set8(&w, R_C1, rows[k].c1);
+        write_byte(&w, R_C1, rows[k].c1);
         dbg_go(&w, 100);
         if (rows[k].software)
-            set8(&w, R_C1, 0);
+            write_byte(&w, R_C1, 0);
         dbg_go(&w, 100);
         assert_int_equal(w.board->cpu.state, CPU_RUN);
-        assert_int_equal(get8(&w, R_C1) & ARM, 0);
+        assert_int_equal(read_byte(&w, R_C1) & ARM, 0);
         wire_close(&w);
     }
 }
@@ -352,11 +353,11 @@ static void breakpoint__by_trig__also_when_disarmed_but_not_in_bdm(void **state)
     for (unsigned armed = 0; armed < 2; armed++) {
         struct wire w = dbg_open(0x1000);
         dbg_go(&w, 100);
-        set8(&w, R_C1, (uint8_t)(TRIG | TO_BDM | (armed ? ARM : 0)));
+        write_byte(&w, R_C1, (uint8_t)(TRIG | TO_BDM | (armed ? ARM : 0)));
         dbg_go(&w, 100);
         assert_int_equal(w.board->cpu.state, CPU_BDM);
-        assert_int_equal(get8(&w, R_EFR), TRIGF);
-        set8(&w, R_C1, TRIG | TO_BDM); /* halted already: nothing stays behind */
+        assert_int_equal(read_byte(&w, R_EFR), TRIGF);
+        write_byte(&w, R_C1, TRIG | TO_BDM); /* halted already: nothing stays behind */
         dbg_go(&w, 100);
         assert_int_equal(w.board->cpu.state, CPU_RUN);
         wire_close(&w);
@@ -367,9 +368,9 @@ static void breakpoint__during_step1__is_ignored(void **state)
 {
     (void)state;
     struct wire w = dbg_open(0x1006);
-    compare(&w, R_ACTL, 0, 0x1100);
-    set8(&w, R_SCR1, 3);
-    set8(&w, R_C1, ARM | TO_BDM);
+    compare_address(&w, R_ACTL, 0, 0x1100);
+    write_byte(&w, R_SCR1, 3);
+    write_byte(&w, R_C1, ARM | TO_BDM);
     wire_bits(&w, BDC_STEP1, 8); /* the store */
     wire_pause(&w, 40);
     assert_int_equal(w.board->cpu.r[S12Z_P], 0x1009);
@@ -383,9 +384,9 @@ static void breakpoint__on_swi__bdm_first_then_swi(void **state)
 {
     (void)state;
     struct wire w = dbg_open(0x1040);
-    compare(&w, R_ACTL, INST, 0x1059);
-    set8(&w, R_SCR1, 3);
-    set8(&w, R_C1, ARM | TO_BDM);
+    compare_address(&w, R_ACTL, INST, 0x1059);
+    write_byte(&w, R_SCR1, 3);
+    write_byte(&w, R_C1, ARM | TO_BDM);
     dbg_go(&w, 1000);
     assert_int_equal(w.board->cpu.state, CPU_BDM);
     assert_int_equal(w.board->cpu.r[S12Z_P], 0x1059);
@@ -400,17 +401,17 @@ static void small_module__no_trace__has_breakpoints_only(void **state)
     unsigned ack;
     (void)state;
     struct wire w = dbg_open_part(&s12z_board_zvl128, "", 0x1000);
-    set8(&w, R_TCRH, TSOURCE);
-    set8(&w, R_TCRL, PROFILE);
+    write_byte(&w, R_TCRH, TSOURCE);
+    write_byte(&w, R_TCRL, PROFILE);
     for (unsigned n = 0; n < 4; n++)
-        compare(&w, control(n), INST, 0x1006);
-    set8(&w, R_SCR1, 3 << 6);
-    set8(&w, R_C1, ARM | TO_BDM);
-    assert_int_equal(get8(&w, R_SR), 1);
+        compare_address(&w, control_of(n), INST, 0x1006);
+    write_byte(&w, R_SCR1, 3 << 6);
+    write_byte(&w, R_C1, ARM | TO_BDM);
+    assert_int_equal(read_byte(&w, R_SR), 1);
     dbg_go(&w, 100);
     assert_int_equal(w.board->cpu.r[S12Z_P], 0x1006);
-    assert_int_equal(get8(&w, R_EFR), 0x0B);
-    assert_int_equal(get8(&w, R_CNT), 0);
+    assert_int_equal(read_byte(&w, R_EFR), 0x0B);
+    assert_int_equal(read_byte(&w, R_CNT), 0);
     wire_acked(&w, BDC_ACK_ENABLE, 8);
     ack = wire_acked(&w, BDC_READ_DBGTB, 8);
     assert_int_equal(ack, BDC_ACK_CYCLES);

@@ -6,20 +6,20 @@ enum { MAX_LINES = 64 };
 
 static void set_up(struct wire *w, uint8_t tcrh, uint8_t tcrl)
 {
-    set8(w, R_TCRH, TSOURCE | tcrh);
-    set8(w, R_TCRL, tcrl);
+    write_byte(w, R_TCRH, TSOURCE | tcrh);
+    write_byte(w, R_TCRL, tcrl);
 }
 
 /* Runs until the comparator A stops the trace at `until`. */
 static void run_to(struct wire *w, uint32_t until)
 {
-    compare(w, R_ACTL, INST, until);
-    set8(w, R_SCR1, 3);
-    set8(w, R_C1, ARM | TO_BDM);
+    compare_address(w, R_ACTL, INST, until);
+    write_byte(w, R_SCR1, 3);
+    write_byte(w, R_C1, ARM | TO_BDM);
     dbg_go(w, 100000);
     assert_int_equal(w->board->cpu.state, CPU_BDM);
     assert_int_equal(w->board->cpu.r[S12Z_P], until);
-    assert_int_equal(get8(w, R_C1) & ARM, 0);
+    assert_int_equal(read_byte(w, R_C1) & ARM, 0);
 }
 
 /* ---- Normal, Loop1 ---- */
@@ -36,8 +36,8 @@ static void normal__changes_of_flow__are_reported_two_a_line(void **state)
         unsigned n = ARRAY_LEN(cofs) - loop1;
         set_up(&w, loop1 ? DO_LOOP1 : DO_NORMAL, 0);
         run_to(&w, 0x105A);
-        assert_int_equal(get8(&w, R_CNT), n);
-        assert_int_equal(get8(&w, R_SR) & TBF, 0);
+        assert_int_equal(read_byte(&w, R_CNT), n);
+        assert_int_equal(read_byte(&w, R_SR) & TBF, 0);
         dbg_lines(&w, lines, (n + 1) / 2);
         for (unsigned k = 0; k < n; k++) /* Loop1: the branch to itself once */
             assert_int_equal((uint32_t)(lines[k / 2] >> (32 * (k & 1))), cofs[k + loop1]);
@@ -51,21 +51,21 @@ static void normal__with_stamp__counts_core_clocks_between_entries(void **state)
     struct wire w = dbg_open(0x1040);
     uint64_t lines[MAX_LINES], from, sum = 0;
     set_up(&w, DO_NORMAL, STAMP);
-    compare(&w, R_ACTL, INST, 0x105A);
-    set8(&w, R_SCR1, 3);
-    set8(&w, R_C1, ARM | TO_BDM);
+    compare_address(&w, R_ACTL, INST, 0x105A);
+    write_byte(&w, R_SCR1, 3);
+    write_byte(&w, R_C1, ARM | TO_BDM);
     for (from = 0; !from;) { /* cycle of the first entry */
         dbg_go(&w, 1);
-        from = get8(&w, R_CNT) ? w.board->cpu.cycles : 0;
+        from = read_byte(&w, R_CNT) ? w.board->cpu.cycles : 0;
     }
     uint64_t last = from;
-    for (unsigned cnt = get8(&w, R_CNT); get8(&w, R_C1) & ARM;) {
+    for (unsigned cnt = read_byte(&w, R_CNT); read_byte(&w, R_C1) & ARM;) {
         dbg_go(&w, 1);
-        if (get8(&w, R_CNT) != cnt)
+        if (read_byte(&w, R_CNT) != cnt)
             last = w.board->cpu.cycles;
-        cnt = get8(&w, R_CNT);
+        cnt = read_byte(&w, R_CNT);
     }
-    assert_int_equal(get8(&w, R_CNT), 2 * ARRAY_LEN(cofs));
+    assert_int_equal(read_byte(&w, R_CNT), 2 * ARRAY_LEN(cofs));
     dbg_lines(&w, lines, ARRAY_LEN(cofs));
     for (unsigned k = 0; k < ARRAY_LEN(cofs); k++) {
         assert_int_equal((uint32_t)lines[k], cofs[k]);
@@ -86,10 +86,10 @@ static void stamp__no_entry_for_65536_clocks__overflows(void **state)
     w.board->cpu.r[S12Z_P] = 0x14A0;
     memcpy(w.board->ram + SUB - RAM_START, "\x1B\x06", 2); /* wai in the subroutine */
     cpu_forget(&w.board->cpu, SUB, 2);
-    set8(&w, R_C1, ARM);
+    write_byte(&w, R_C1, ARM);
     dbg_go(&w, 3 * 65536 + 1000);
-    set8(&w, R_C1, 0);
-    assert_int_equal(get8(&w, R_CNT), 2 * 4);
+    write_byte(&w, R_C1, 0);
+    assert_int_equal(read_byte(&w, R_CNT), 2 * 4);
     dbg_lines(&w, lines, 4);
     assert_true(lines[0] == 0x00000000C0001080);
     for (unsigned k = 1; k < 4; k++)
@@ -104,11 +104,11 @@ static void dstamp__comparator_d__forces_an_entry(void **state)
     struct wire w = dbg_open(0x1000);
     uint64_t lines[MAX_LINES];
     set_up(&w, DO_NORMAL, STAMP | DSTAMP);
-    compare(&w, R_DCTL, 4, 0x1101); /* write; no state uses it */
-    set8(&w, R_C1, ARM);
+    compare_address(&w, R_DCTL, 4, 0x1101); /* write; no state uses it */
+    write_byte(&w, R_C1, ARM);
     dbg_go(&w, 100);
-    set8(&w, R_C1, 0);
-    unsigned n = get8(&w, R_CNT) / 2;
+    write_byte(&w, R_C1, 0);
+    unsigned n = read_byte(&w, R_CNT) / 2;
     assert_in_range(n, 5, 40);
     dbg_lines(&w, lines, n);
     for (unsigned k = 0; k < n; k++)
@@ -117,10 +117,10 @@ static void dstamp__comparator_d__forces_an_entry(void **state)
     wire_close(&w);
     w = dbg_open(0x1000); /* D on an instruction: the PC of the one before */
     set_up(&w, DO_NORMAL, STAMP | DSTAMP);
-    compare(&w, R_DCTL, INST, 0x1006);
-    set8(&w, R_C1, ARM);
+    compare_address(&w, R_DCTL, INST, 0x1006);
+    write_byte(&w, R_C1, ARM);
     dbg_go(&w, 10);
-    set8(&w, R_C1, 0);
+    write_byte(&w, R_C1, 0);
     dbg_lines(&w, lines, 1);
     assert_int_equal((uint32_t)lines[0], 0x08001003);
     wire_close(&w);
@@ -132,25 +132,25 @@ static void external_event__entry_and_gate__do_as_eeve_says(void **state)
     struct wire w = dbg_open(0x1000);
     uint64_t lines[MAX_LINES];
     set_up(&w, DO_NORMAL, 0);
-    set8(&w, R_C1, ARM | 1);
+    write_byte(&w, R_C1, ARM | 1);
     dbg_go(&w, 10);
     dbg_eev_pin(w.board->dbg, true);
     dbg_eev_pin(w.board->dbg, false);
-    assert_int_equal(get8(&w, R_EFR), EEVF);
-    assert_int_equal(get8(&w, R_CNT), 1);
-    set8(&w, R_C1, 0);
+    assert_int_equal(read_byte(&w, R_EFR), EEVF);
+    assert_int_equal(read_byte(&w, R_CNT), 1);
+    write_byte(&w, R_C1, 0);
     dbg_lines(&w, lines, 1);
     assert_int_equal(lines[0] >> 24 & 0xFF, 0x04);
     assert_in_range(lines[0] & 0xFFFFFF, 0x1003, 0x1009);
     wire_close(&w);
     w = dbg_open(0x1440);
     set_up(&w, DO_NORMAL, 0);
-    set8(&w, R_C1, ARM | 3);
+    write_byte(&w, R_C1, ARM | 3);
     dbg_go(&w, 100);
-    assert_int_equal(get8(&w, R_CNT), 0);
+    assert_int_equal(read_byte(&w, R_CNT), 0);
     dbg_eev_pin(w.board->dbg, true);
     dbg_go(&w, 100);
-    assert_true(get8(&w, R_CNT) > 3);
+    assert_true(read_byte(&w, R_CNT) > 3);
     wire_close(&w);
 }
 
@@ -162,15 +162,15 @@ static void begin__64_lines_behind_the_trigger__then_breaks(void **state)
     struct wire w = dbg_open(0x1040);
     uint64_t lines[MAX_LINES];
     set_up(&w, DO_NORMAL | 1, 0);
-    compare(&w, R_ACTL, INST, 0x104A); /* jsr: its own destination is told */
-    set8(&w, R_SCR1, 3);
-    set8(&w, R_C1, ARM | TO_BDM);
+    compare_address(&w, R_ACTL, INST, 0x104A); /* jsr: its own destination is told */
+    write_byte(&w, R_SCR1, 3);
+    write_byte(&w, R_C1, ARM | TO_BDM);
     dbg_go(&w, 20);
-    assert_int_equal(get8(&w, R_SR) & SSF, 4);
+    assert_int_equal(read_byte(&w, R_SR) & SSF, 4);
     dbg_go(&w, 100000);
     assert_int_equal(w.board->cpu.state, CPU_BDM);
-    assert_int_equal(get8(&w, R_SR), TBF);
-    assert_int_equal(get8(&w, R_CNT), 0);
+    assert_int_equal(read_byte(&w, R_SR), TBF);
+    assert_int_equal(read_byte(&w, R_CNT), 0);
     dbg_lines(&w, lines, 64);
     for (unsigned k = 0; k < 128; k++)
         assert_int_equal((uint32_t)(lines[k / 2] >> (32 * (k & 1))),
@@ -184,17 +184,17 @@ static void mid__32_lines_behind_the_trigger__whatever_was_before(void **state)
     for (unsigned before = 10; before <= 4000; before += 3990) {
         struct wire w = dbg_open(0x1440);
         set_up(&w, DO_NORMAL | 2, 0);
-        set8(&w, R_C1, ARM | TO_BDM);
+        write_byte(&w, R_C1, ARM | TO_BDM);
         dbg_go(&w, before);
         uint64_t lines = w.board->dbg->written;
-        set8(&w, R_C1, ARM | TRIG);
-        assert_int_equal(get8(&w, R_SR) & SSF, 4);
-        set8(&w, R_C1, ARM | TRIG); /* no effect any more */
+        write_byte(&w, R_C1, ARM | TRIG);
+        assert_int_equal(read_byte(&w, R_SR) & SSF, 4);
+        write_byte(&w, R_C1, ARM | TRIG); /* no effect any more */
         dbg_go(&w, 100000);
         assert_int_equal(w.board->cpu.state, CPU_BDM);
         assert_int_equal(w.board->dbg->written, lines + 32);
-        assert_int_equal(get8(&w, R_CNT), 2 * (lines + 32) & 0x7F);
-        assert_int_equal(get8(&w, R_SR) & TBF, lines + 32 >= 64 ? TBF : 0);
+        assert_int_equal(read_byte(&w, R_CNT), 2 * (lines + 32) & 0x7F);
+        assert_int_equal(read_byte(&w, R_SR) & TBF, lines + 32 >= 64 ? TBF : 0);
         wire_close(&w);
     }
 }
@@ -205,13 +205,13 @@ static void end__buffer_wraps__oldest_lines_go(void **state)
     struct wire w = dbg_open(0x1040);
     uint64_t lines[MAX_LINES];
     set_up(&w, DO_NORMAL, 0);
-    set8(&w, R_C1, ARM | TO_BDM);
+    write_byte(&w, R_C1, ARM | TO_BDM);
     dbg_go(&w, 5000);
-    set8(&w, R_C1, 0);
+    write_byte(&w, R_C1, 0);
     uint64_t halves = 2 * w.board->dbg->written + w.board->dbg->half;
     assert_true(halves > 200);
-    assert_int_equal(get8(&w, R_CNT), halves & 0x7F);
-    assert_int_equal(get8(&w, R_SR), TBF);
+    assert_int_equal(read_byte(&w, R_CNT), halves & 0x7F);
+    assert_int_equal(read_byte(&w, R_SR), TBF);
     dbg_lines(&w, lines, 64);
     for (uint64_t k = 0; k < 128 - (halves & 1); k++) {
         uint64_t nr = halves + (halves & 1) - 128 + k;
@@ -237,7 +237,7 @@ static void detail__every_access__has_data_on_its_lanes(void **state)
         unsigned step = 1 + stamped;
         set_up(&w, DO_DETAIL, stamped ? STAMP : 0);
         run_to(&w, 0x141E);
-        assert_int_equal(get8(&w, R_CNT), 2 * step * ARRAY_LEN(accesses));
+        assert_int_equal(read_byte(&w, R_CNT), 2 * step * ARRAY_LEN(accesses));
         dbg_lines(&w, lines, step * ARRAY_LEN(accesses));
         for (unsigned k = 0; k < ARRAY_LEN(accesses); k++) {
             if (lines[k * step] != accesses[k])
@@ -264,12 +264,12 @@ static void detail__trange__bounds_the_addresses_with_c_and_d(void **state)
         uint64_t lines[MAX_LINES];
         size_t n = strlen(rows[k].kept);
         set_up(&w, (uint8_t)(DO_DETAIL | rows[k].range << 4), 0);
-        compare(&w, R_CCTL, 0, 0x1101);
-        compare(&w, R_DCTL, 0, 0x1102);
-        set8(&w, R_CCTL, 0); /* free for this: not enabled */
-        set8(&w, R_DCTL, 0);
+        compare_address(&w, R_CCTL, 0, 0x1101);
+        compare_address(&w, R_DCTL, 0, 0x1102);
+        write_byte(&w, R_CCTL, 0); /* free for this: not enabled */
+        write_byte(&w, R_DCTL, 0);
         run_to(&w, 0x141E);
-        assert_int_equal(get8(&w, R_CNT), 2 * n);
+        assert_int_equal(read_byte(&w, R_CNT), 2 * n);
         dbg_lines(&w, lines, n);
         for (size_t j = 0; j < n; j++)
             assert_true(lines[j] == accesses[rows[k].kept[j] - '0']);
@@ -312,11 +312,11 @@ static void pure_pc__every_instruction__can_be_read_from_the_lines(void **state)
         uint64_t lines[MAX_LINES];
         uint32_t pc[5 * MAX_LINES];
         set_up(&w, DO_PURE_PC, STAMP); /* STAMP means nothing here */
-        set8(&w, R_C1, ARM);
+        write_byte(&w, R_C1, ARM);
         uint64_t before = w.board->cpu.instructions;
         dbg_go(&w, cycles);
-        set8(&w, R_C1, 0);
-        unsigned n = get8(&w, R_CNT) / 2;
+        write_byte(&w, R_C1, 0);
+        unsigned n = read_byte(&w, R_CNT) / 2;
         dbg_lines(&w, lines, n);
         assert_int_equal(decode_pure(lines, n, pc), w.board->cpu.instructions - before);
         for (unsigned k = 0; k < w.board->cpu.instructions - before; k++)
@@ -332,7 +332,7 @@ static void pure_pc__first_lines__are_packed_as_described(void **state)
     uint64_t lines[MAX_LINES];
     set_up(&w, DO_PURE_PC, 0);
     run_to(&w, 0x1302);
-    assert_int_equal(get8(&w, R_CNT), 2 * 3);
+    assert_int_equal(read_byte(&w, R_CNT), 2 * 3);
     dbg_lines(&w, lines, 3);
     assert_true(lines[0] == 0x700010A4A3A2A1A0); /* four low bytes, then a full address at byte 4 */
     assert_true(lines[1] == 0x720013000010A6A5); /* A5; 10A6 in full at byte 1; 1300 at byte 4 */
@@ -347,12 +347,12 @@ static void pure_pc__mid_trigger__is_marked_at_the_last_pc_before_it(void **stat
     uint64_t lines[MAX_LINES];
     uint32_t pc[5 * MAX_LINES];
     set_up(&w, DO_PURE_PC | 2, 0);
-    compare(&w, R_ACTL, INST, 0x1301);
-    set8(&w, R_SCR1, 3);
-    set8(&w, R_C1, ARM | TO_BDM);
+    compare_address(&w, R_ACTL, INST, 0x1301);
+    write_byte(&w, R_SCR1, 3);
+    write_byte(&w, R_C1, ARM | TO_BDM);
     dbg_go(&w, 100000);
     assert_int_equal(w.board->cpu.state, CPU_BDM);
-    unsigned n = get8(&w, R_CNT) / 2, at = 0;
+    unsigned n = read_byte(&w, R_CNT) / 2, at = 0;
     dbg_lines(&w, lines, n);
     while (at < n && !(lines[at] >> 63))
         at++;
@@ -373,9 +373,9 @@ static void readout__two_paths__give_the_same_lines(void **state)
     struct wire w = dbg_open(0x1040);
     uint64_t lines[66];
     set_up(&w, DO_NORMAL, STAMP);
-    set8(&w, R_C1, ARM);
+    write_byte(&w, R_C1, ARM);
     dbg_go(&w, 3000);
-    set8(&w, R_C1, 0);
+    write_byte(&w, R_C1, 0);
     dbg_halt(&w);
     dbg_lines(&w, lines, 66);
     assert_true(lines[64] == lines[0] && lines[65] == lines[1]); /* it wraps */
@@ -399,27 +399,28 @@ static void readout__bytes_restart_armed_unlocked__behave(void **state)
     (void)state;
     struct wire w = dbg_open(0x1040);
     set_up(&w, DO_NORMAL, 0);
-    set8(&w, R_C1, ARM);
+    write_byte(&w, R_C1, ARM);
     dbg_go(&w, 3000);
     assert_int_equal(bus_write(&w.board->bus, R_TB, 2, BUS_BDC, 0), BUS_OK);
-    uint16_t armed = get16(&w, R_TB);
-    set8(&w, R_C1, 0);
-    assert_int_equal(armed, get16(&w, R_TB)); /* still locked: writing while armed did not unlock */
+    uint16_t armed = read_word(&w, R_TB);
+    write_byte(&w, R_C1, 0);
+    assert_int_equal(armed,
+                     read_word(&w, R_TB)); /* still locked: writing while armed did not unlock */
     bus_write(&w.board->bus, R_TB, 2, BUS_BDC, 0);
-    uint16_t first = get16(&w, R_TB), second = get16(&w, R_TB);
+    uint16_t first = read_word(&w, R_TB), second = read_word(&w, R_TB);
     assert_int_equal(
         first | (uint32_t)second << 16,
         (uint32_t)w.board->dbg->line[(w.board->dbg->written + w.board->dbg->half) % 64]);
     bus_write(&w.board->bus, R_TB, 2, BUS_BDC, 0xFFFF); /* any value starts anew */
-    assert_int_equal(get16(&w, R_TB), first);
-    get8(&w, R_TB); /* bytes and misaligned words do not advance */
-    get8(&w, R_TB + 1);
+    assert_int_equal(read_word(&w, R_TB), first);
+    read_byte(&w, R_TB); /* bytes and misaligned words do not advance */
+    read_byte(&w, R_TB + 1);
     uint32_t v;
     bus_read(&w.board->bus, R_TB + 1, 2, BUS_BDC, &v);
     bus_read(&w.board->bus, R_TB - 1, 2, BUS_BDC, &v);
-    assert_int_equal(get16(&w, R_TB), second);
+    assert_int_equal(read_word(&w, R_TB), second);
     /* reading does not count */
-    assert_int_equal(get8(&w, R_CNT), (2 * w.board->dbg->written + w.board->dbg->half) & 0x7F);
+    assert_int_equal(read_byte(&w, R_CNT), (2 * w.board->dbg->written + w.board->dbg->half) & 0x7F);
     wire_close(&w);
 }
 
@@ -429,20 +430,20 @@ static void reset__while_tracing__keeps_lines_and_count(void **state)
     struct wire w = dbg_open(0x1040);
     uint64_t lines[5];
     set_up(&w, DO_NORMAL, 0);
-    set8(&w, R_C1, ARM);
+    write_byte(&w, R_C1, ARM);
     dbg_go(&w, 60);
-    unsigned cnt = get8(&w, R_CNT);
+    unsigned cnt = read_byte(&w, R_CNT);
     assert_in_range(cnt, 4, 60);
     board_reset(w.board, true);
-    assert_int_equal(get8(&w, R_C1), 0);
-    assert_int_equal(get8(&w, R_SR), 0);
-    assert_int_equal(get8(&w, R_CNT), cnt);
-    set8(&w, R_TCRH, TSOURCE);
+    assert_int_equal(read_byte(&w, R_C1), 0);
+    assert_int_equal(read_byte(&w, R_SR), 0);
+    assert_int_equal(read_byte(&w, R_CNT), cnt);
+    write_byte(&w, R_TCRH, TSOURCE);
     dbg_lines(&w, lines, 2);
     assert_int_equal((uint32_t)lines[0], cofs[0]);
     assert_int_equal((uint32_t)lines[1], cofs[2]);
-    set8(&w, R_C1, ARM); /* arming clears the count */
-    assert_int_equal(get8(&w, R_CNT), 0);
+    write_byte(&w, R_C1, ARM); /* arming clears the count */
+    assert_int_equal(read_byte(&w, R_CNT), 0);
     wire_close(&w);
 }
 
@@ -453,10 +454,10 @@ static void secured__tracing__is_inhibited(void **state)
     w.board->fsec = 0xFF;
     for (unsigned profile = 0; profile < 2; profile++) {
         set_up(&w, DO_NORMAL, profile ? PROFILE : 0);
-        set8(&w, R_C1, ARM);
+        write_byte(&w, R_C1, ARM);
         dbg_go(&w, 500);
-        set8(&w, R_C1, 0);
-        assert_int_equal(get8(&w, R_CNT), 0);
+        write_byte(&w, R_C1, 0);
+        assert_int_equal(read_byte(&w, R_CNT), 0);
     }
     wire_close(&w);
 }

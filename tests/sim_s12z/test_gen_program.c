@@ -30,7 +30,7 @@ static void put_program(struct s12z_board *b, const struct gen_program *p)
 }
 
 /* Runs until the CPU halts, or that many instructions were executed. */
-static void run(struct s12z_board *b, uint64_t instructions)
+static void run_board(struct s12z_board *b, uint64_t instructions)
 {
     while (b->cpu.state != CPU_BDM && b->cpu.instructions <= instructions)
         board_run_to(b, b->cpu.cycles + 1000);
@@ -65,7 +65,7 @@ static void programs__a_thousand_that_end__end_within_their_bounds(void **state)
         struct gen_program *p = gen_program_new(&o);
         assert_non_null(p);
         put_program(b, p);
-        run(b, p->max_instructions);
+        run_board(b, p->max_instructions);
         check_no_fault(b, p, seed);
         check_end(b, p, seed);
         executed += b->cpu.instructions;
@@ -90,7 +90,7 @@ static void programs__without_end__run_on(void **state)
         o.forever = true;
         struct gen_program *p = gen_program_new(&o);
         put_program(b, p);
-        run(b, 50000);
+        run_board(b, 50000);
         check_no_fault(b, p, seed);
         assert_int_equal(b->cpu.state, CPU_RUN);
         assert_int_equal(p->done, 0);
@@ -116,7 +116,7 @@ static void programs__the_same_seed__give_the_same_bytes(void **state)
 }
 
 /* FNV-1a */
-static uint64_t hash(const uint8_t *b, size_t n)
+static uint64_t hash_bytes(const uint8_t *b, size_t n)
 {
     uint64_t h = 0xCBF29CE484222325;
     for (size_t k = 0; k < n; k++)
@@ -143,7 +143,7 @@ static void programs__of_a_seed__are_the_same_by_every_compiler(void **state)
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct gen_program *p = gen_program_new(&rows[k].o);
         assert_non_null(p);
-        uint64_t h = hash(p->image, p->bytes);
+        uint64_t h = hash_bytes(p->image, p->bytes);
         print_message("  seed %llu: %016llX\n", (unsigned long long)rows[k].o.seed,
                       (unsigned long long)h);
         all = all && h == rows[k].hash;
@@ -167,7 +167,7 @@ static void programs__with_timer__are_interrupted_and_end_all_the_same(void **st
         uint64_t n, before, taken;
         put_program(b, p);
         cpu_count(&b->cpu, p->timer, &before, &taken); /* counts outlive programs */
-        run(b, UINT64_MAX - 1);
+        run_board(b, UINT64_MAX - 1);
         check_no_fault(b, p, seed);
         assert_int_equal(b->cpu.r[S12Z_P], p->done + 1);
         cpu_count(&b->cpu, p->timer, &n, &taken);
@@ -191,7 +191,7 @@ static void programs__together__use_every_way(void **state)
         o.software_exceptions = o.astray = true;
         struct gen_program *p = gen_program_new(&o);
         put_program(b, p);
-        run(b, p->max_instructions);
+        run_board(b, p->max_instructions);
         for (uint32_t a = p->base; a < p->code_end; a++) {
             const struct cpu_page *page = b->cpu.page[a >> BUS_PAGE_BITS];
             const struct cpu_insn *u = page ? &page->insn[a & ((1u << BUS_PAGE_BITS) - 1)] : NULL;

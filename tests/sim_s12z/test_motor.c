@@ -30,7 +30,7 @@ static struct s12z_board *board_of(struct motor *m)
     return (struct s12z_board *)((struct sim_bdc_view *)m->r.p)->board;
 }
 
-static uint32_t symbol(struct motor *m, const char *name)
+static uint32_t symbol_address(struct motor *m, const char *name)
 {
     uint64_t a = 0;
     if (!symbols_lookup(m->syms, name, &a))
@@ -50,8 +50,8 @@ static void open_motor(struct motor *m, const char *entry)
                    im->sections[k].size);
     rig_special_reset(&m->r);
     rig_attach(&m->r);
-    assert_int_equal(rig_reg(&m->r, 11), symbol(m, "start"));
-    rig_set_reg(&m->r, 11, symbol(m, entry));
+    assert_int_equal(rig_reg(&m->r, 11), symbol_address(m, "start"));
+    rig_set_reg(&m->r, 11, symbol_address(m, entry));
 }
 
 static void close_motor(struct motor *m)
@@ -60,26 +60,26 @@ static void close_motor(struct motor *m)
     rig_close(&m->r);
 }
 
-static void go(struct motor *m, uint64_t cycles)
+static void go_cycles(struct motor *m, uint64_t cycles)
 {
     struct s12z_board *b = board_of(m);
     assert_int_equal(rig_command(&m->r, BDC_GO, 0, NULL, NULL), BDC_OK);
     board_run_to(b, b->cpu.cycles + cycles);
 }
 
-static uint64_t executed(struct motor *m, const char *name)
+static uint64_t times_executed(struct motor *m, const char *name)
 {
     uint64_t n, taken;
-    cpu_count(&board_of(m)->cpu, symbol(m, name), &n, &taken);
+    cpu_count(&board_of(m)->cpu, symbol_address(m, name), &n, &taken);
     return n;
 }
 
-static void put8(struct motor *m, uint32_t addr, uint8_t v)
+static void write_byte(struct motor *m, uint32_t addr, uint8_t v)
 {
     assert_int_equal(rig_block(&m->r, BDC_WRITE, addr, 1, &v, 1), BDC_OK);
 }
 
-static uint8_t get8(struct motor *m, uint32_t addr)
+static uint8_t read_byte(struct motor *m, uint32_t addr)
 {
     uint8_t v = 0;
     assert_int_equal(rig_block(&m->r, BDC_READ, addr, 1, &v, 1), BDC_OK);
@@ -89,7 +89,7 @@ static uint8_t get8(struct motor *m, uint32_t addr)
 /* Between a count and its multiple a round may be under way. */
 static void expect_ratio(struct motor *m, const char *name, unsigned a_round)
 {
-    uint64_t rounds = executed(m, "transform"), n = executed(m, name);
+    uint64_t rounds = times_executed(m, "transform"), n = times_executed(m, name);
     if (n + a_round < a_round * rounds || n > a_round * (rounds + 1))
         fail_msg("%s: %llu in %llu rounds", name, (unsigned long long)n,
                  (unsigned long long)rounds);
@@ -108,14 +108,15 @@ static void motor__some_rounds__calls_as_its_readme_says(void **state)
     (void)state;
     struct motor m;
     open_motor(&m, "start");
-    go(&m, 400u * ROUND_CYCLES);
-    assert_true(executed(&m, "transform") > 300);
+    go_cycles(&m, 400u * ROUND_CYCLES);
+    assert_true(times_executed(&m, "transform") > 300);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         expect_ratio(&m, rows[k].name, rows[k].a_round);
-    assert_true(executed(&m, "idle") && executed(&m, "ramp") && executed(&m, "run") &&
-                executed(&m, "brake"));
-    assert_true(executed(&m, "phase_a") && executed(&m, "phase_b") && executed(&m, "phase_c"));
-    assert_int_equal(executed(&m, "tiny") + executed(&m, "fault"), 0);
+    assert_true(times_executed(&m, "idle") && times_executed(&m, "ramp") &&
+                times_executed(&m, "run") && times_executed(&m, "brake"));
+    assert_true(times_executed(&m, "phase_a") && times_executed(&m, "phase_b") &&
+                times_executed(&m, "phase_c"));
+    assert_int_equal(times_executed(&m, "tiny") + times_executed(&m, "fault"), 0);
     close_motor(&m);
 }
 
@@ -124,17 +125,17 @@ static void motor__with_timer__is_interrupted(void **state)
     (void)state;
     struct motor m;
     open_motor(&m, "start");
-    go(&m, 100u * ROUND_CYCLES);
+    go_cycles(&m, 100u * ROUND_CYCLES);
     uint64_t due = 100u * ROUND_CYCLES / 20000;
-    assert_in_range(executed(&m, "tick"), due - 1, due + 1);
+    assert_in_range(times_executed(&m, "tick"), due - 1, due + 1);
     close_motor(&m);
 }
 
-static void arm(struct motor *m)
+static void arm_trace(struct motor *m)
 {
-    put8(m, DBGTCRH, 0x40);
-    put8(m, DBGTCRL, 0x06); /* profiling, on the pins too */
-    put8(m, DBGC1, ARM);
+    write_byte(m, DBGTCRH, 0x40);
+    write_byte(m, DBGTCRL, 0x06); /* profiling, on the pins too */
+    write_byte(m, DBGC1, ARM);
 }
 
 static void motor__traced_through_the_pins__overflows_on_demand_only(void **state)
@@ -142,18 +143,18 @@ static void motor__traced_through_the_pins__overflows_on_demand_only(void **stat
     (void)state;
     struct motor m;
     open_motor(&m, "start");
-    arm(&m);
-    go(&m, 300u * ROUND_CYCLES);
-    uint64_t rounds = executed(&m, "transform");
+    arm_trace(&m);
+    go_cycles(&m, 300u * ROUND_CYCLES);
+    uint64_t rounds = times_executed(&m, "transform");
     print_message("  %llu rounds, %llu core clocks each\n", (unsigned long long)rounds,
                   300ull * ROUND_CYCLES / (unsigned long long)rounds);
-    assert_int_equal(get8(&m, DBGEFR) & PTBOVF, 0);
-    assert_true(get8(&m, DBGC1) & ARM);
-    put8(&m, symbol(&m, "burst"), 500 >> 8);
-    put8(&m, symbol(&m, "burst") + 1, 500 & 0xFF);
+    assert_int_equal(read_byte(&m, DBGEFR) & PTBOVF, 0);
+    assert_true(read_byte(&m, DBGC1) & ARM);
+    write_byte(&m, symbol_address(&m, "burst"), 500 >> 8);
+    write_byte(&m, symbol_address(&m, "burst") + 1, 500 & 0xFF);
     board_run_to(board_of(&m), board_of(&m)->cpu.cycles + 3u * ROUND_CYCLES);
-    assert_in_range(executed(&m, "tiny"), 500, 500 + 65535);
-    assert_int_equal(get8(&m, DBGEFR) & PTBOVF, PTBOVF);
+    assert_in_range(times_executed(&m, "tiny"), 500, 500 + 65535);
+    assert_int_equal(read_byte(&m, DBGEFR) & PTBOVF, PTBOVF);
     close_motor(&m);
 }
 
@@ -162,10 +163,10 @@ static void motor__from_start_burst__overflows_in_the_first_round(void **state)
     (void)state;
     struct motor m;
     open_motor(&m, "start_burst");
-    arm(&m);
-    go(&m, 3u * ROUND_CYCLES);
-    assert_int_equal(executed(&m, "tiny"), 500);
-    assert_int_equal(get8(&m, DBGEFR) & PTBOVF, PTBOVF);
+    arm_trace(&m);
+    go_cycles(&m, 3u * ROUND_CYCLES);
+    assert_int_equal(times_executed(&m, "tiny"), 500);
+    assert_int_equal(read_byte(&m, DBGEFR) & PTBOVF, PTBOVF);
     close_motor(&m);
 }
 

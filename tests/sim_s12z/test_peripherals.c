@@ -218,7 +218,7 @@ static void adc__bad_list_address__is_an_error_interrupt(void **state)
 }
 
 /* Raw access to the word at 0x2400: data and check bits, some of them flipped. */
-static void spoil(struct machine *m, uint16_t data_flips, uint8_t check_flips)
+static void spoil_word(struct machine *m, uint16_t data_flips, uint8_t check_flips)
 {
     machine_put(m, 0x3C7, 3, 0x2400);
     machine_put(m, 0x3CF, 1, 1);
@@ -235,7 +235,8 @@ static void sram_ecc__one_wrong_bit__is_corrected_and_reported(void **state)
     for (unsigned bit = 0; bit < 22; bit++) {
         unsigned level;
         machine_put(&m, 0x2400, 2, 0xC35A);
-        spoil(&m, (uint16_t)(bit < 16 ? 1u << bit : 0), (uint8_t)(bit < 16 ? 0 : 1u << (bit - 16)));
+        spoil_word(&m, (uint16_t)(bit < 16 ? 1u << bit : 0),
+                   (uint8_t)(bit < 16 ? 0 : 1u << (bit - 16)));
         assert_int_equal(machine_get(&m, 0x3C2, 1), 0);
         assert_int_equal(machine_get(&m, 0x2400, 2), 0xC35A);
         assert_int_equal(machine_get(&m, 0x3C2, 1), 1);
@@ -271,7 +272,7 @@ static void sram_ecc__two_wrong_bits__are_a_machine_exception_until_written_whol
         machine_vector(&m, VEC_MACHINE, 0x1800);
         machine_put(&m, 0x80, 2, 0xFFFF);
         machine_put(&m, 0x2400, 2, 0x2000); /* bra to itself, if one jumps there */
-        spoil(&m, 0x0110, 0);
+        spoil_word(&m, 0x0110, 0);
         machine_run(&m, 40);
         assert_int_equal(machine_get(&m, 0x80, 2), rows[k].mmcec);
         assert_int_equal(bus_read(&m.b->bus, 0x2400, 2, BUS_BDC, &v),

@@ -62,20 +62,20 @@ static void open_session(struct session *s)
     assert_int_equal(s12z_flow_new(&im, &settings, count_event, s, &s->flow, NULL), 0);
 }
 
-static void put(struct session *s, uint32_t addr, uint8_t v)
+static void write_byte(struct session *s, uint32_t addr, uint8_t v)
 {
     assert_int_equal(rig_block(&s->r, BDC_WRITE, addr, 1, &v, 1), BDC_OK);
 }
 
 /* Arms, runs until the buffer is full, reads 64 lines and walks them. */
-static void burst(struct session *s)
+static void run_burst(struct session *s)
 {
     struct s12z_settings settings = s12z_settings_default();
     uint8_t raw[8 * LINES], zero[2] = { 0 };
     struct err err = { 0 };
-    put(s, DBGTCRH, 0x40);
-    put(s, DBGTCRL, 0x02);
-    put(s, DBGC1, 0x80 | 0x18);
+    write_byte(s, DBGTCRH, 0x40);
+    write_byte(s, DBGTCRL, 0x02);
+    write_byte(s, DBGC1, 0x80 | 0x18);
     assert_int_equal(rig_command(&s->r, BDC_GO, 0, NULL, NULL), BDC_OK);
     for (unsigned k = 0; !(rig_csr(&s->r) & 0x4000); k++)
         assert_true(k < 1000);
@@ -125,7 +125,7 @@ static void bursts__thousands_of_branches__counts_equal_the_model(void **state)
     struct session *s = calloc(1, sizeof *s);
     open_session(s);
     for (unsigned k = 0; k < 300; k++)
-        burst(s);
+        run_burst(s);
     const struct s12z_flow_totals *t = s12z_flow_totals(s->flow);
     uint32_t pc = 0;
     print_message("  %llu branches, %llu instructions, %u calls, %u returns, %u exceptions\n",
@@ -158,7 +158,7 @@ static void watched__every_pass_seen__counting_between_marks_is_exact(void **sta
     struct session *probe_run = calloc(1, sizeof *probe_run), *s = calloc(1, sizeof *s);
     open_session(probe_run);
     for (unsigned k = 0; k < 3; k++)
-        burst(probe_run);
+        run_burst(probe_run);
     uint32_t at = probe_run->called;
     assert_true(at != 0);
     s12z_flow_free(probe_run->flow);
@@ -169,7 +169,7 @@ static void watched__every_pass_seen__counting_between_marks_is_exact(void **sta
     assert_int_equal(s12z_flow_watch(s->flow, at), 0);
     s12z_flow_seamless(s->flow, true);
     for (unsigned k = 0; k < 100; k++)
-        burst(s);
+        run_burst(s);
     uint64_t executed, taken, whole = s12z_flow_totals(s->flow)->instructions;
     uint32_t pc = 0;
     cpu_count(cpu_of(s), at, &executed, &taken);
@@ -194,7 +194,7 @@ static void counting__on_every_other_round__counts_those_alone(void **state)
         struct session *s = calloc(1, sizeof *s);
         open_session(s);
         uint32_t start = rig_reg(&s->r, CRN_PC);
-        burst(s);
+        run_burst(s);
         uint32_t at = s->called;
         s12z_flow_free(s->flow);
         rig_close(&s->r);
@@ -209,7 +209,7 @@ static void counting__on_every_other_round__counts_those_alone(void **state)
         else
             s->marks = 1; /* the other half: on until the first mark */
         for (unsigned k = 0; k < 50; k++)
-            burst(s);
+            run_burst(s);
         uint32_t pc = 0;
         assert_int_equal(s12z_flow_check(s->flow, &pc), 0);
         memset(traced, 0, sizeof traced);

@@ -38,11 +38,11 @@ struct sim_bdc_view {
     struct sim_board *board;
 };
 
-static void set8(struct stream *s, uint32_t addr, uint8_t v)
+static void write_byte(struct stream *s, uint32_t addr, uint8_t v)
 {
     assert_int_equal(bus_write(&s->b->bus, addr, 1, BUS_BDC, v), BUS_OK);
 }
-static bool sending(struct stream *s)
+static bool is_sending(struct stream *s)
 {
     uint32_t v = 0;
     assert_int_equal(bus_read(&s->b->bus, DBGSR, 1, BUS_BDC, &v), BUS_OK);
@@ -58,18 +58,18 @@ static void take_edges(struct stream *s)
 }
 
 /* One session, which the full buffer ends; a breakpoint holds the program until the next. */
-static void session(struct stream *s)
+static void run_session(struct stream *s)
 {
-    set8(s, DBGTCRH, 0x40);
-    set8(s, DBGTCRL, s->pins ? 0x06 : 0x02);
-    set8(s, DBGC1, 0x80 | 0x18);
+    write_byte(s, DBGTCRH, 0x40);
+    write_byte(s, DBGTCRL, s->pins ? 0x06 : 0x02);
+    write_byte(s, DBGC1, 0x80 | 0x18);
     s->b->cpu.state = CPU_RUN;
     for (unsigned k = 0; s->b->cpu.state != CPU_BDM && k < 200; k++) {
         board_run_to(s->b, s->b->cpu.cycles + 2000);
         take_edges(s);
     }
-    set8(s, DBGC1, 0);
-    for (unsigned k = 0; sending(s) && k < 1000; k++)
+    write_byte(s, DBGC1, 0);
+    for (unsigned k = 0; is_sending(s) && k < 1000; k++)
         board_run_to(s->b, s->b->cpu.cycles + 2000);
     take_edges(s);
     s->b->cpu.state = CPU_BDM;
@@ -82,8 +82,8 @@ static void session(struct stream *s)
     }
 }
 
-static struct stream *record(const char *options, const struct gen_options *o, bool pins,
-                             unsigned sessions)
+static struct stream *record_stream(const char *options, const struct gen_options *o, bool pins,
+                                    unsigned sessions)
 {
     struct stream *s = calloc(1, sizeof *s);
     char name[200];
@@ -107,11 +107,11 @@ static struct stream *record(const char *options, const struct gen_options *o, b
     if (pins)
         assert_int_equal(dbg_pdo_capture(s->b->dbg, true), 0);
     for (unsigned k = 0; k < sessions; k++)
-        session(s);
+        run_session(s);
     return s;
 }
 
-static void drop(struct stream *s)
+static void free_stream(struct stream *s)
 {
     rig_close(&s->r);
     gen_program_free(s->p);
@@ -183,7 +183,7 @@ static const struct encoding {
 };
 
 /* The program does everything the encodings are about, in handlers too. */
-static struct gen_options program(uint64_t seed)
+static struct gen_options program_options(uint64_t seed)
 {
     return (struct gen_options){ .seed = seed,
                                  .functions = 12,
@@ -194,7 +194,7 @@ static struct gen_options program(uint64_t seed)
                                  .handler_exceptions = true };
 }
 
-static struct s12z_settings truth(const struct encoding *a, const struct encoding *b)
+static struct s12z_settings true_settings(const struct encoding *a, const struct encoding *b)
 {
     struct s12z_settings s = s12z_settings_default();
     assert_true(!a || s12z_setting_parse(&s, a->setting, NULL) == 0);
@@ -242,15 +242,15 @@ static void check_found(const struct s12z_explained *e, const struct s12z_settin
         fail_msg("%s: another explanation", what);
 }
 
-static void explain(const struct encoding *a, const struct encoding *b, uint64_t seed)
+static void expect_explained(const struct encoding *a, const struct encoding *b, uint64_t seed)
 {
     static struct s12z_explained e;
-    struct gen_options o = program(seed);
-    struct s12z_settings s = truth(a, b), given = s12z_settings_default();
+    struct gen_options o = program_options(seed);
+    struct s12z_settings s = true_settings(a, b), given = s12z_settings_default();
     char options[120];
     bool pins = (a && a->pins) || (b && b->pins);
     snprintf(options, sizeof options, "%s%s", a ? a->option : "", b ? b->option : "");
-    struct pass p = { .s = record(options, &o, pins, pins ? 40 : 250) };
+    struct pass p = { .s = record_stream(options, &o, pins, pins ? 40 : 250) };
     assert_int_equal(s12z_explain(&given, pins, pins, one_pass, NULL, &p, &e, NULL), 0);
     print_message("  %-56s %5llu lines, %3zu tried, stamps %llu:%llu\n",
                   *options ? options + 1 : "as usual", (unsigned long long)e.row[e.best].fit.lines,
@@ -260,21 +260,21 @@ static void explain(const struct encoding *a, const struct encoding *b, uint64_t
     if (s.pthf_bytes == 5) /* nothing tells where there are no 31 branches in a row */
         assert_true(e.row[e.best].fit.pthf == 5 ||
                     (!e.row[e.best].fit.pthf && e.undecided[2] && !s.loop_branches_traced));
-    drop(p.s);
+    free_stream(p.s);
 }
 
 static void explain__nothing_unusual__says_so(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 5; seed++)
-        explain(NULL, NULL, seed);
+        expect_explained(NULL, NULL, seed);
 }
 
 static void explain__one_encoding_unusual__names_it(void **state)
 {
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(encodings); k++)
-        explain(&encodings[k], NULL, 1);
+        expect_explained(&encodings[k], NULL, 1);
 }
 
 static void explain__two_encodings_unusual__names_both(void **state)
@@ -284,7 +284,7 @@ static void explain__two_encodings_unusual__names_both(void **state)
         for (size_t i = k + 1; i < ARRAY_LEN(encodings); i++)
             if (strncmp(encodings[k].option, ",pdoclk", 7) ||
                 strncmp(encodings[i].option, ",pdoclk", 7))
-                explain(&encodings[k], &encodings[i], 1);
+                expect_explained(&encodings[k], &encodings[i], 1);
 }
 
 /* With the right settings the counts are the CPU's own. */
@@ -292,10 +292,10 @@ static void walk__each_encoding__counts_equal_the_model(void **state)
 {
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(encodings); k++) {
-        struct gen_options o = program(2);
-        struct s12z_settings s = truth(&encodings[k], NULL);
+        struct gen_options o = program_options(2);
+        struct s12z_settings s = true_settings(&encodings[k], NULL);
         struct s12z_fit fit;
-        struct pass p = { .s = record(encodings[k].option, &o, encodings[k].pins, 60) };
+        struct pass p = { .s = record_stream(encodings[k].option, &o, encodings[k].pins, 60) };
         assert_int_equal(one_pass(&p, &s, UINT64_MAX, &fit, NULL), 0);
         assert_true(s12z_fit_is_clean(&fit));
         if (!loses_its_way(&s)) {
@@ -307,7 +307,7 @@ static void walk__each_encoding__counts_equal_the_model(void **state)
             /* while lines are sent the timer goes on without the program */
             assert_true(p.totals.interrupts > (encodings[k].pins ? 2 : 10));
         }
-        drop(p.s);
+        free_stream(p.s);
     }
 }
 
