@@ -17,13 +17,13 @@ struct match {
     bool undefined; /* a label not known yet was used */
 };
 
-static void die(const char *why, const char *line)
+static void die_at(const char *why, const char *line)
 {
     fprintf(stderr, "asm: %s: %s\n", why, line);
     abort();
 }
 
-static const struct asm_label *find(const struct asm_prog *p, const char *name, size_t len)
+static const struct asm_label *find_label(const struct asm_prog *p, const char *name, size_t len)
 {
     for (size_t i = 0; i < p->nlabels; i++)
         if (strlen(p->labels[i].name) == len && strncmp(p->labels[i].name, name, len) == 0)
@@ -33,10 +33,10 @@ static const struct asm_label *find(const struct asm_prog *p, const char *name, 
 
 void asm_define(struct asm_prog *p, const char *name, uint32_t value)
 {
-    struct asm_label *l = (struct asm_label *)find(p, name, strlen(name));
+    struct asm_label *l = (struct asm_label *)find_label(p, name, strlen(name));
     if (!l) {
         if (p->nlabels == ARRAY_LEN(p->labels))
-            die("too many labels", name);
+            die_at("too many labels", name);
         l = &p->labels[p->nlabels++];
         snprintf(l->name, sizeof l->name, "%s", name);
     }
@@ -45,14 +45,14 @@ void asm_define(struct asm_prog *p, const char *name, uint32_t value)
 
 uint32_t asm_label(const struct asm_prog *p, const char *name)
 {
-    const struct asm_label *l = find(p, name, strlen(name));
+    const struct asm_label *l = find_label(p, name, strlen(name));
     if (!l)
-        die("no such label", name);
+        die_at("no such label", name);
     return l->value;
 }
 
 /* Sum of signed terms; stops at ',' ')' or the end. NULL if it is no expression. */
-static const char *expr(struct match *m, const char *t, uint32_t *value)
+static const char *parse_expression(struct match *m, const char *t, uint32_t *value)
 {
     uint32_t sum = 0;
     bool minus = false, any = false;
@@ -71,7 +71,7 @@ static const char *expr(struct match *m, const char *t, uint32_t *value)
             size_t n = 0;
             while (isalnum((unsigned char)t[n]) || t[n] == '_' || t[n] == '.')
                 n++;
-            const struct asm_label *l = find(m->p, t, n);
+            const struct asm_label *l = find_label(m->p, t, n);
             m->undefined |= !l;
             term = l ? l->value : m->pc;
             t += n;
@@ -93,7 +93,7 @@ static void put_field(struct match *m, char letter, unsigned v)
     m->op |= v << (low ? 4 : 8);
 }
 
-static const char *number(const char *t, unsigned limit, unsigned *v)
+static const char *parse_number(const char *t, unsigned limit, unsigned *v)
 {
     char *end;
     if (!isdigit((unsigned char)*t))
@@ -114,7 +114,7 @@ static const char *match_reg(struct match *m, const char *w, size_t len, const c
     unsigned v;
     *is_reg = true;
     if (len == 7 && strncmp(w + 2, "_BANK", 5) == 0) {
-        if (*t != 'r' || !(t = number(t + 1, 8, &v)) || strncmp(t, "_bank", 5) != 0)
+        if (*t != 'r' || !(t = parse_number(t + 1, 8, &v)) || strncmp(t, "_bank", 5) != 0)
             return NULL;
         m->op |= v << 4;
         return t + 5;
@@ -123,7 +123,7 @@ static const char *match_reg(struct match *m, const char *w, size_t len, const c
         size_t n = strlen(kinds[i].prefix);
         if (len != n + 1 || strncmp(w, kinds[i].prefix, n) != 0 || (letter != 'm' && letter != 'n'))
             continue;
-        if (strncmp(t, kinds[i].text, n) != 0 || !(t = number(t + n, 16, &v)) || *t == '_')
+        if (strncmp(t, kinds[i].text, n) != 0 || !(t = parse_number(t + n, 16, &v)) || *t == '_')
             return NULL;
         if (w[0] == 'F' && w[1] == 'V') /* two-bit fields share bits 11-8 */
             m->op |= letter == 'n' ? v / 4 << 10 : v / 4 << 8;
@@ -144,7 +144,7 @@ static const char *match_disp(struct match *m, const char *t)
             ? 16
             : 256;
     uint32_t v;
-    if (!(t = expr(m, t, &v)) || v % scale || v / scale >= limit)
+    if (!(t = parse_expression(m, t, &v)) || v % scale || v / scale >= limit)
         return NULL;
     m->op |= v / scale;
     return t;
@@ -154,11 +154,11 @@ static const char *match_label(struct match *m, const char *t)
 {
     bool short_form = m->row->mask == 0xFF00;
     uint32_t v;
-    if (!(t = expr(m, t, &v)))
+    if (!(t = parse_expression(m, t, &v)))
         return NULL;
     int32_t d = (int32_t)(v - m->pc - 4) / 2, max = short_form ? 0x80 : 0x800;
     if (m->p->last_pass && (d < -max || d >= max))
-        die("branch out of range", m->row->text);
+        die_at("branch out of range", m->row->text);
     m->op |= (uint32_t)d & (short_form ? 0xFFu : 0xFFFu);
     return t;
 }
@@ -171,7 +171,7 @@ static const char *match_word(struct match *m, const char *w, size_t len, const 
     if (is_reg)
         return after;
     if (len == 4 && strncmp(w, "#imm", 4) == 0) {
-        if (*t != '#' || !(t = expr(m, t + 1, &v)))
+        if (*t != '#' || !(t = parse_expression(m, t + 1, &v)))
             return NULL;
         m->op |= v & 0xFF;
         return t;
@@ -192,11 +192,11 @@ static const char *match_literal(struct match *m, const char *t)
     uint32_t v, base = m->row->match == 0x9000 ? m->pc + 4 : (m->pc & ~3u) + 4,
                 scale = m->row->match == 0x9000 ? 2 : 4;
     unsigned reg;
-    if (*t == '@' || !(t = expr(m, t, &v)) || *t++ != ',' || *t++ != 'r' ||
-        !(t = number(t, 16, &reg)))
+    if (*t == '@' || !(t = parse_expression(m, t, &v)) || *t++ != ',' || *t++ != 'r' ||
+        !(t = parse_number(t, 16, &reg)))
         return NULL;
     if (m->p->last_pass && (v < base || (v - base) % scale || (v - base) / scale > 255))
-        die("literal out of range or misaligned", m->row->text);
+        die_at("literal out of range or misaligned", m->row->text);
     m->op |= (v - base) / scale & 0xFF;
     if (m->row->match != 0xC700)
         m->op |= reg << 8;
@@ -271,10 +271,10 @@ bool asm_insn(struct asm_prog *p, uint32_t pc, const char *src, uint16_t *opcode
     return false;
 }
 
-static void emit(struct asm_prog *p, uint32_t v, unsigned bytes, const char *line)
+static void emit_bytes(struct asm_prog *p, uint32_t v, unsigned bytes, const char *line)
 {
     if (p->len + bytes > sizeof p->code)
-        die("program too long", line);
+        die_at("program too long", line);
     if (bytes == 2)
         put16(p->code + p->len, (uint16_t)v, p->big);
     else
@@ -282,41 +282,41 @@ static void emit(struct asm_prog *p, uint32_t v, unsigned bytes, const char *lin
     p->len += bytes;
 }
 
-static uint32_t value(struct asm_prog *p, const char *t, bool final, const char *line)
+static uint32_t value_of(struct asm_prog *p, const char *t, bool final, const char *line)
 {
     struct match m = { .p = p, .pc = p->origin + (uint32_t)p->len };
     uint32_t v = 0;
-    if (!expr(&m, t, &v))
-        die("bad expression", line);
+    if (!parse_expression(&m, t, &v))
+        die_at("bad expression", line);
     if (final && m.undefined)
-        die("undefined label", line);
+        die_at("undefined label", line);
     return v;
 }
 
-static bool directive(struct asm_prog *p, const char *s, bool final)
+static bool do_directive(struct asm_prog *p, const char *s, bool final)
 {
     uint32_t pc = p->origin + (uint32_t)p->len, until;
     if (strncmp(s, ".long ", 6) == 0)
-        return emit(p, value(p, s + 6, final, s), 4, s), true;
+        return emit_bytes(p, value_of(p, s + 6, final, s), 4, s), true;
     if (strncmp(s, ".word ", 6) == 0)
-        return emit(p, value(p, s + 6, final, s), 2, s), true;
+        return emit_bytes(p, value_of(p, s + 6, final, s), 2, s), true;
     if (strncmp(s, ".align ", 7) == 0)
-        until =
-            (pc + (1u << value(p, s + 7, true, s)) - 1) & ~((1u << value(p, s + 7, true, s)) - 1);
+        until = (pc + (1u << value_of(p, s + 7, true, s)) - 1) &
+                ~((1u << value_of(p, s + 7, true, s)) - 1);
     else if (strncmp(s, ".space ", 7) == 0)
-        until = pc + value(p, s + 7, true, s);
+        until = pc + value_of(p, s + 7, true, s);
     else if (strncmp(s, ".org ", 5) == 0)
-        until = value(p, s + 5, true, s);
+        until = value_of(p, s + 5, true, s);
     else
         return false;
     if (until < pc)
-        die(".org goes back", s);
+        die_at(".org goes back", s);
     while (p->origin + p->len < until)
-        emit(p, 0x0009, 2, s);
+        emit_bytes(p, 0x0009, 2, s);
     return true;
 }
 
-static void statement(struct asm_prog *p, char *s, bool final)
+static void do_statement(struct asm_prog *p, char *s, bool final)
 {
     uint16_t op = 0;
     char *colon = strchr(s, ':');
@@ -327,20 +327,20 @@ static void statement(struct asm_prog *p, char *s, bool final)
         asm_define(p, s, pc);
         s = colon + 1 + strspn(colon + 1, " \t");
     }
-    if (!*s || directive(p, s, final))
+    if (!*s || do_directive(p, s, final))
         return;
     if (!asm_insn(p, pc, s, &op))
-        die("not an instruction", s);
+        die_at("not an instruction", s);
     if (final) { /* labels are known now: one left over is a misspelling */
         const char *arg = strpbrk(s, " \t");
         if (arg &&
             (sh4_flow(op, 0).kind == SH4_FLOW_BRANCH || sh4_flow(op, 0).kind == SH4_FLOW_BRA))
-            value(p, arg + strspn(arg, " \t"), true, s);
+            value_of(p, arg + strspn(arg, " \t"), true, s);
     }
-    emit(p, op, 2, s);
+    emit_bytes(p, op, 2, s);
 }
 
-static void pass(struct asm_prog *p, const char *src, bool final)
+static void run_pass(struct asm_prog *p, const char *src, bool final)
 {
     p->len = 0;
     while (*src) {
@@ -351,7 +351,7 @@ static void pass(struct asm_prog *p, const char *src, bool final)
         line[strcspn(line, "!")] = 0;
         for (size_t e = strlen(line); e && isspace((unsigned char)line[e - 1]); e--)
             line[e - 1] = 0;
-        statement(p, line, final);
+        do_statement(p, line, final);
         src += n + (src[n] != 0);
     }
 }
@@ -360,8 +360,8 @@ void asm_text(struct asm_prog *p, uint32_t origin, const char *src)
 {
     p->origin = origin;
     p->last_pass = false;
-    pass(p, src, false);
+    run_pass(p, src, false);
     p->last_pass = true;
-    pass(p, src, true);
+    run_pass(p, src, true);
     p->last_pass = false;
 }

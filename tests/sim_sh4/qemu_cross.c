@@ -79,14 +79,14 @@ static int model_open(struct model *m, bool big, bool stepped)
 
 /* ---- one batch on both sides ---- */
 
-static void place(struct cross *x, unsigned slot)
+static void place_program(struct cross *x, unsigned slot)
 {
     const struct gen_program *p = &x->prog[slot];
     memcpy(x->image + gen_code_addr(slot) - RAM, p->code, GEN_PAGE);
     memcpy(x->image + GEN_DATA - RAM + slot * GEN_PAGE, p->data, GEN_PAGE);
 }
 
-static uint64_t event(struct model *m, unsigned code)
+static uint64_t event_count(struct model *m, unsigned code)
 {
     return code ? sh4_cpu_total(&m->cpu, code) : m->cpu.cycle;
 }
@@ -97,13 +97,13 @@ static const char *run_model(struct cross *x, struct model *m)
     sh4_cpu_reset(&m->cpu, SH4_RESET_POWER_ON, false);
     m->cpu.pc = GEN_BOOT | 0xA0000000;
     for (unsigned code = 0; code < SH4_NEVENTS; code++)
-        m->events[code] = event(m, code);
+        m->events[code] = event_count(m, code);
     for (uint64_t end = m->cpu.cycle + MAX_CYCLES; m->cpu.cycle < end;) {
         sh4_cpu_run(&m->cpu, m->cpu.cycle + 20000);
         if (m->cpu.pc != GEN_END)
             continue;
         for (unsigned code = 0; code < SH4_NEVENTS; code++)
-            m->events[code] = event(m, code) - m->events[code];
+            m->events[code] = event_count(m, code) - m->events[code];
         return NULL;
     }
     snprintf(x->qemu.error, sizeof x->qemu.error,
@@ -154,7 +154,7 @@ static const char *run_both(struct cross *x, unsigned first, unsigned n)
               x->big); /* an illegal instruction, not of the FPU */
     gen_boot(&x->tmpl, &x->opt, first, n, x->image + GEN_BOOT - RAM);
     for (unsigned i = first; i < n; i++)
-        place(x, i);
+        place_program(x, i);
     const char *why = run_qemu(x, first, n);
     return why ? why : run_model(x, &x->model);
 }
@@ -183,7 +183,7 @@ static void forget_pteh(struct cross *x, unsigned slot)
         memcpy(x->from_qemu + at, x->model.ram + GEN_DATA - RAM + at, 4);
 }
 
-static bool same(struct cross *x, unsigned slot)
+static bool same_data(struct cross *x, unsigned slot)
 {
     const uint8_t *ours = x->model.ram + GEN_DATA - RAM;
     forget_pteh(x, slot);
@@ -208,7 +208,7 @@ static void print_difference(const struct cross *x, unsigned slot)
     }
 }
 
-static uint32_t dumped(const uint8_t *words, const char *name)
+static uint32_t dumped_word(const uint8_t *words, const char *name)
 {
     for (unsigned i = 0; i < GEN_NDUMP; i++)
         if (strcmp(gen_dump_name(i), name) == 0)
@@ -224,7 +224,7 @@ static uint32_t item_end(const struct gen_program *p, size_t item)
 static void print_item(const struct gen_program *p, unsigned slot, size_t item,
                        const uint8_t *before)
 {
-    uint32_t fpscr = dumped(before, "FPSCR");
+    uint32_t fpscr = dumped_word(before, "FPSCR");
     printf("  FPSCR before: %08x\n", fpscr);
     for (uint32_t at = p->items[item].at; at < item_end(p, item); at += 2) {
         char text[64];
@@ -236,29 +236,29 @@ static void print_item(const struct gen_program *p, unsigned slot, size_t item,
 }
 
 /* Is FRn or DRn denormal in the dump? FP0-15 are bank 0, FP16-31 bank 1. */
-static bool denormal(const uint8_t *before, uint32_t fpscr, unsigned n)
+static bool is_denormal(const uint8_t *before, uint32_t fpscr, unsigned n)
 {
     char name[8], low[8];
     unsigned at = (fpscr >> 21 & 1) * 16;
     bool twice = fpscr >> 19 & 1;
     snprintf(name, sizeof name, "FP%u", at + (twice ? n & 14 : n));
     snprintf(low, sizeof low, "FP%u", at + (n | 1));
-    uint32_t v = dumped(before, name) & 0x7FFFFFFF;
-    return twice ? v < 0x00100000 && (v || dumped(before, low)) : v && v < 0x00800000;
+    uint32_t v = dumped_word(before, name) & 0x7FFFFFFF;
+    return twice ? v < 0x00100000 && (v || dumped_word(before, low)) : v && v < 0x00800000;
 }
 
 /* Does an FPU operation of the item have a denormal operand, by these register contents? */
 static bool denormal_in(const struct gen_program *p, size_t item, const uint8_t *words)
 {
-    uint32_t fpscr = dumped(words, "FPSCR"), fpul = dumped(words, "FPUL") & 0x7FFFFFFF;
+    uint32_t fpscr = dumped_word(words, "FPSCR"), fpul = dumped_word(words, "FPUL") & 0x7FFFFFFF;
     for (uint32_t at = p->items[item].at; at < item_end(p, item); at += 2) {
         uint16_t op = get16(p->code + at, p->big);
         unsigned low = op & 15;
         if (op < 0xF000 || (low > 5 && low < 13))
             continue;
-        if (denormal(words, fpscr, op >> 8 & 15) ||
-            (low != 13 && denormal(words, fpscr, op >> 4 & 15)) ||
-            (low == 14 && denormal(words, fpscr, 0)) ||
+        if (is_denormal(words, fpscr, op >> 8 & 15) ||
+            (low != 13 && is_denormal(words, fpscr, op >> 4 & 15)) ||
+            (low == 14 && is_denormal(words, fpscr, 0)) ||
             ((op & 0xFF) == 0xAD && fpul && fpul < 0x00800000))
             return true;
     }
@@ -317,8 +317,8 @@ static bool is_nan(const uint8_t *before, uint32_t fpscr, unsigned n)
     unsigned at = (fpscr >> 21 & 1) * 16;
     snprintf(name, sizeof name, "FP%u", at + (fpscr >> 19 & 1 ? n & 14 : n));
     snprintf(low, sizeof low, "FP%u", at + (n | 1));
-    uint32_t v = dumped(before, name) & 0x7FFFFFFF;
-    return fpscr >> 19 & 1 ? v > 0x7FF00000 || (v == 0x7FF00000 && dumped(before, low))
+    uint32_t v = dumped_word(before, name) & 0x7FFFFFFF;
+    return fpscr >> 19 & 1 ? v > 0x7FF00000 || (v == 0x7FF00000 && dumped_word(before, low))
                            : v > 0x7F800000;
 }
 
@@ -328,7 +328,7 @@ static bool nan_cause(const struct cross *x, unsigned slot, const struct gen_pro
                       size_t item, const uint8_t *before)
 {
     const uint8_t *ours = x->model.ram + GEN_DATA - RAM;
-    uint32_t fpscr = dumped(before, "FPSCR");
+    uint32_t fpscr = dumped_word(before, "FPSCR");
     bool found = false;
     for (uint32_t at = p->items[item].at; at < item_end(p, item); at += 2) {
         uint16_t op = get16(p->code + at, p->big);
@@ -366,11 +366,11 @@ static bool lost_cause(const struct cross *x, unsigned slot, const struct gen_pr
 static bool ftrc_nan(const struct gen_program *p, size_t item, const uint8_t *before)
 {
     uint16_t op = get16(p->code + p->items[item].at, p->big);
-    return (op & 0xF0FF) == 0xF03D && is_nan(before, dumped(before, "FPSCR"), op >> 8 & 15);
+    return (op & 0xF0FF) == 0xF03D && is_nan(before, dumped_word(before, "FPSCR"), op >> 8 & 15);
 }
 
-static void report(struct cross *x, uint64_t seed, unsigned slot, size_t item,
-                   const uint8_t *before, const char *why)
+static void report_difference(struct cross *x, uint64_t seed, unsigned slot, size_t item,
+                              const uint8_t *before, const char *why)
 {
     x->failed++;
     if (x->failed > MAX_REPORTS)
@@ -397,11 +397,11 @@ static bool prefix_agrees(struct cross *x, uint64_t seed, unsigned slot, size_t 
     if (item < p->nitems)
         gen_cut(p, item);
     *why = run_both(x, slot, slot + 1);
-    return !*why && same(x, slot);
+    return !*why && same_data(x, slot);
 }
 
 /* Finds an item after which the sides differ and before which they agree, by halving. */
-static void isolate(struct cross *x, uint64_t seed, unsigned slot, bool first_of_batch)
+static void isolate_item(struct cross *x, uint64_t seed, unsigned slot, bool first_of_batch)
 {
     uint8_t before[DUMP_BYTES] = { 0 };
     struct gen_program *p = &x->prog[slot];
@@ -434,7 +434,7 @@ static void isolate(struct cross *x, uint64_t seed, unsigned slot, bool first_of
                       ftrc_nan(p, good, before) || nan_cause(x, slot, p, good, before)))
         x->excused_other++;
     else
-        report(x, seed, slot, good, before, why);
+        report_difference(x, seed, slot, good, before, why);
 }
 
 /* ---- the run ---- */
@@ -476,16 +476,16 @@ static int run_batch(struct cross *x, uint64_t seed, unsigned n)
         x->paths++;
     }
     for (unsigned i = 0; i < n; i++)
-        if (!same(x, i))
+        if (!same_data(x, i))
             bad[nbad++] = i;
     for (unsigned i = 0; i < nbad; i++)
-        isolate(x, seed + bad[i], bad[i], i == 0);
+        isolate_item(x, seed + bad[i], bad[i], i == 0);
     return 0;
 }
 
 /* Instructions the generator covers but no program had: with some hundreds of programs there are
  * none. */
-static unsigned uncovered(const struct cross *x)
+static unsigned count_uncovered(const struct cross *x)
 {
     unsigned n = 0;
     for (unsigned id = 1; id < SH4_NINSNS; id++)
@@ -497,7 +497,7 @@ static unsigned uncovered(const struct cross *x)
     return n;
 }
 
-static int usage(int code)
+static int print_usage(int code)
 {
     fprintf(code ? stderr : stdout,
             "usage: sh4-qemu-cross [--programs N] [--seed S] [--big] [--known] [--verbose] "
@@ -542,7 +542,7 @@ static int cross_main(struct cross *x, unsigned programs, uint64_t seed)
         "         lost before FSCHG or STS FPSCR; %u read what an excused one had written\n",
         x->ran, x->ran - excused - x->failed, excused, x->failed, x->excused_denormal,
         x->excused_other, x->excused_after);
-    unsigned missing = programs >= 400 ? uncovered(x) : 0;
+    unsigned missing = programs >= 400 ? count_uncovered(x) : 0;
     return x->failed || x->paths || missing || x->ran < programs ? 1 : 0;
 }
 
@@ -567,11 +567,11 @@ int main(int argc, char **argv)
         case 'v': verbose = true; break;
         case 'b': big = true; break;
         case 'x': return list_excluded();
-        default: return usage(c == 'h' ? 0 : 2);
+        default: return print_usage(c == 'h' ? 0 : 2);
         }
     }
     if (optind != argc || !programs)
-        return usage(2);
+        return print_usage(2);
     if (!qemu_present(big)) {
         printf("SKIPPED: qemu-system-sh4%s not found (package qemu-system-misc)\n",
                big ? "eb" : "");

@@ -223,14 +223,14 @@ struct gen {
     bool in_loop;
 };
 
-static uint32_t rnd(struct gen *g)
+static uint32_t next_random(struct gen *g)
 {
     uint64_t z = g->rng += 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
     z = (z ^ z >> 27) * 0x94D049BB133111EBu;
     return (uint32_t)((z ^ z >> 31) >> 16);
 }
-static uint32_t below(struct gen *g, uint32_t n) { return rnd(g) % n; }
+static uint32_t random_below(struct gen *g, uint32_t n) { return next_random(g) % n; }
 
 /* A word the program never executes, or executes to fault. */
 static void emit_raw(struct gen *g, uint32_t op)
@@ -239,14 +239,17 @@ static void emit_raw(struct gen *g, uint32_t op)
     g->at += 2;
 }
 
-static void emit(struct gen *g, uint32_t op)
+static void emit_insn(struct gen *g, uint32_t op)
 {
     unsigned id = sh4_decode((uint16_t)op, g->pr, g->sz);
     g->p->ids[id / 32] |= 1u << id % 32;
     emit_raw(g, op);
 }
 
-static bool starts(const char *t, const char *with) { return strncmp(t, with, strlen(with)) == 0; }
+static bool starts_with(const char *t, const char *with)
+{
+    return strncmp(t, with, strlen(with)) == 0;
+}
 
 static enum kind kind_of(enum sh4_insn_id id)
 {
@@ -280,8 +283,10 @@ static enum kind kind_of(enum sh4_insn_id id)
         return K_MEM;
     if (r->match >= 0xF000)
         return K_FP;
-    return starts(t, "ldc ") || starts(t, "stc ") || starts(t, "lds ") || starts(t, "sts ") ? K_SYS
-                                                                                            : K_ALU;
+    return starts_with(t, "ldc ") || starts_with(t, "stc ") || starts_with(t, "lds ") ||
+                   starts_with(t, "sts ")
+               ? K_SYS
+               : K_ALU;
 }
 
 bool gen_covers(enum sh4_insn_id id)
@@ -301,12 +306,12 @@ static bool copies_back(const struct gen *g)
     return g->opt->ccr & 1 && (g->opt->mmu || !(g->opt->ccr & 2));
 }
 
-static bool usable(const struct gen *g, enum sh4_insn_id id)
+static bool is_usable(const struct gen *g, enum sh4_insn_id id)
 {
     const struct sh4_insn *r = &sh4_insns[id];
     if (!g->opt->known && id == SH4_ADDV_RM_RN)
         return false; /* item_twins() has it */
-    if (!g->opt->known && !g->p->big && starts(r->text, "fmov.d"))
+    if (!g->opt->known && !g->p->big && starts_with(r->text, "fmov.d"))
         return false; /* item_pair_copy() has them */
     if (!g->opt->known && g->p->big && id == SH4_MAC_W_INC_INC)
         return false;
@@ -333,33 +338,33 @@ static bool needs_care(enum sh4_insn_id id)
 static void emit_with_care(struct gen *g, enum sh4_insn_id id, uint32_t op)
 {
     if (!g->opt->known && (id == SH4_STC_SR_RN || id == SH4_STC_L_SR_DEC))
-        emit(g, 0x0019); /* div0u: M = Q = 0 */
-    emit(g, op);
+        emit_insn(g, 0x0019); /* div0u: M = Q = 0 */
+    emit_insn(g, op);
     if (!g->opt->known && (id == SH4_ROTL_RN || id == SH4_ROTR_RN || id == SH4_SUBV_RM_RN))
-        emit(g, 0x0018); /* sett */
+        emit_insn(g, 0x0018); /* sett */
     if (!g->opt->known && (id == SH4_FTRC_FRM_FPUL || id == SH4_FTRC_DRM_FPUL))
-        emit(g, 0xF42D); /* float: a new cause field */
+        emit_insn(g, 0xF42D); /* float: a new cause field */
 }
 
-static enum sh4_insn_id pick(struct gen *g, enum kind kind)
+static enum sh4_insn_id pick_insn(struct gen *g, enum kind kind)
 {
     for (;;) {
-        enum sh4_insn_id id = 1 + below(g, SH4_NINSNS - 1);
+        enum sh4_insn_id id = 1 + random_below(g, SH4_NINSNS - 1);
         bool fpu = sh4_insns[id].match >= 0xF000;
-        if (kind_of(id) == kind && usable(g, id) && !(g->fd && fpu) &&
+        if (kind_of(id) == kind && is_usable(g, id) && !(g->fd && fpu) &&
             !(g->fd && strstr(sh4_insns[id].text, "FP")))
             return id;
     }
 }
 
 /* r13 counts loops, r14 is the data page, r15 the stack: never written. */
-static uint32_t any_dest(struct gen *g) { return below(g, 13); }
+static uint32_t any_dest(struct gen *g) { return random_below(g, 13); }
 
 /* Operand fields of a row without memory access. */
-static uint32_t fill(struct gen *g, enum sh4_insn_id id)
+static uint32_t fill_operands(struct gen *g, enum sh4_insn_id id)
 {
     const struct sh4_insn *r = &sh4_insns[id];
-    uint32_t op = (rnd(g) & ~(uint32_t)r->mask & 0xFFFF) | r->match;
+    uint32_t op = (next_random(g) & ~(uint32_t)r->mask & 0xFFFF) | r->match;
     bool top_is_reg = (r->mask & 0x0F00) == 0;
     if (r->match < 0xF000 && top_is_reg)
         op = (op & 0xF0FF) | any_dest(g) << 8;
@@ -370,7 +375,7 @@ static unsigned access_bytes(const char *t)
 {
     if (strstr(t, "fmov.d"))
         return 8;
-    if (strstr(t, ".b ") || starts(t, "tas"))
+    if (strstr(t, ".b ") || starts_with(t, "tas"))
         return 1;
     if (strstr(t, ".w "))
         return 2;
@@ -380,11 +385,11 @@ static unsigned access_bytes(const char *t)
 /* mov r14,rp; add #off,rp: an address in the data page, aligned to `bytes`. */
 static void set_pointer(struct gen *g, unsigned rp, unsigned bytes)
 {
-    emit(g, 0x60E3 | rp << 8);
-    emit(g, 0x7000 | rp << 8 | ((below(g, 224) - 112) & ~(bytes - 1) & 0xFF));
+    emit_insn(g, 0x60E3 | rp << 8);
+    emit_insn(g, 0x7000 | rp << 8 | ((random_below(g, 224) - 112) & ~(bytes - 1) & 0xFF));
 }
 
-static unsigned pointer_reg(struct gen *g) { return 8 + below(g, 5); }
+static unsigned pointer_reg(struct gen *g) { return 8 + random_below(g, 5); }
 
 /* A memory access with its operand addresses set up just before. */
 static void memory_item(struct gen *g, enum sh4_insn_id id)
@@ -392,26 +397,26 @@ static void memory_item(struct gen *g, enum sh4_insn_id id)
     const struct sh4_insn *r = &sh4_insns[id];
     const char *t = r->text;
     unsigned bytes = access_bytes(t), rp = pointer_reg(g), rq = pointer_reg(g);
-    uint32_t op = fill(g, id);
+    uint32_t op = fill_operands(g, id);
     bool low_only = (r->mask & 0x0F00) == 0x0F00;
     if (strstr(t, "GBR)")) {
-        emit(g, 0x4E1E); /* ldc r14,gbr */
+        emit_insn(g, 0x4E1E); /* ldc r14,gbr */
         if (strstr(t, "(R0,GBR)"))
-            emit(g, 0xE000 | below(g, 128));
-        emit(g, op);
+            emit_insn(g, 0xE000 | random_below(g, 128));
+        emit_insn(g, op);
         return;
     }
     if (strstr(t, "(R0,"))
-        emit(g, 0xE000 | (below(g, 112) & ~(bytes - 1)));
-    if (starts(t, "mac")) {
+        emit_insn(g, 0xE000 | (random_below(g, 112) & ~(bytes - 1)));
+    if (starts_with(t, "mac")) {
         set_pointer(g, rp, 4);
         if (rq != rp)
             set_pointer(g, rq, 4);
         if (!g->opt->known)
-            emit(g, 0x0048); /* clrs */
+            emit_insn(g, 0x0048); /* clrs */
         if (rp == rq && !g->opt->known)
             rq = rp == 12 ? 11 : rp + 1, set_pointer(g, rq, 4);
-        emit(g, r->match | rp << 8 | rq << 4);
+        emit_insn(g, r->match | rp << 8 | rq << 4);
         return;
     }
     set_pointer(g, rp, bytes);
@@ -430,120 +435,120 @@ static void memory_item(struct gen *g, enum sh4_insn_id id)
 static void load_const(struct gen *g, unsigned rn, uint32_t v)
 {
     bool odd = g->at & 2;
-    emit(g, 0xD000 | rn << 8 | 1); /* (pc & ~3) + 8 */
-    emit(g, odd ? 0xA002 : 0xA003);
-    emit(g, 0x0009);
+    emit_insn(g, 0xD000 | rn << 8 | 1); /* (pc & ~3) + 8 */
+    emit_insn(g, odd ? 0xA002 : 0xA003);
+    emit_insn(g, 0x0009);
     if (!odd)
-        emit(g, 0x0009);
+        emit_insn(g, 0x0009);
     put32(g->p->code + g->at, v, g->p->big);
     g->at += 4;
 }
 
-static void simple(struct gen *g)
+static void item_simple(struct gen *g)
 {
-    unsigned k = below(g, 10);
-    enum sh4_insn_id id = pick(g, k < 7 || g->fd ? K_ALU : K_FP);
+    unsigned k = random_below(g, 10);
+    enum sh4_insn_id id = pick_insn(g, k < 7 || g->fd ? K_ALU : K_FP);
     while (needs_care(id))
-        id = pick(g, K_ALU);
-    emit(g, fill(g, id));
+        id = pick_insn(g, K_ALU);
+    emit_insn(g, fill_operands(g, id));
 }
 
 static void item_alu(struct gen *g)
 {
-    enum sh4_insn_id id = pick(g, K_ALU);
-    emit_with_care(g, id, fill(g, id));
+    enum sh4_insn_id id = pick_insn(g, K_ALU);
+    emit_with_care(g, id, fill_operands(g, id));
 }
 static void item_sys(struct gen *g)
 {
-    enum sh4_insn_id id = pick(g, K_SYS);
-    emit_with_care(g, id, fill(g, id));
+    enum sh4_insn_id id = pick_insn(g, K_SYS);
+    emit_with_care(g, id, fill_operands(g, id));
 }
-static void item_mem(struct gen *g) { memory_item(g, pick(g, K_MEM)); }
+static void item_mem(struct gen *g) { memory_item(g, pick_insn(g, K_MEM)); }
 static void item_fp(struct gen *g)
 {
     if (g->fd) {
         item_alu(g);
         return;
     }
-    enum sh4_insn_id id = pick(g, K_FP);
-    emit_with_care(g, id, fill(g, id));
+    enum sh4_insn_id id = pick_insn(g, K_FP);
+    emit_with_care(g, id, fill_operands(g, id));
 }
 
 static void item_cond_branch(struct gen *g)
 {
     static const uint16_t ops[] = { 0x8900, 0x8B00, 0x8D00, 0x8F00 };
-    unsigned k = below(g, 4), n = 1 + below(g, 3);
-    emit(g, ops[k] | ((k & 2) ? n : n - 1)); /* skips n instructions after the (slot) */
+    unsigned k = random_below(g, 4), n = 1 + random_below(g, 3);
+    emit_insn(g, ops[k] | ((k & 2) ? n : n - 1)); /* skips n instructions after the (slot) */
     if (k & 2)
-        simple(g);
+        item_simple(g);
     for (unsigned i = 0; i < n; i++)
-        simple(g);
+        item_simple(g);
 }
 
 static void item_bra(struct gen *g)
 {
-    unsigned n = below(g, 3);
-    emit(g, (below(g, 2) ? 0xA000 : 0xB000) | n);
-    simple(g);
+    unsigned n = random_below(g, 3);
+    emit_insn(g, (random_below(g, 2) ? 0xA000 : 0xB000) | n);
+    item_simple(g);
     for (unsigned i = 0; i < n; i++)
-        emit_raw(g, rnd(g) & 0xFFFF); /* never executed */
+        emit_raw(g, next_random(g) & 0xFFFF); /* never executed */
 }
 
 static void item_braf(struct gen *g)
 {
-    unsigned n = below(g, 4), rn = any_dest(g);
-    emit(g, 0xE000 | rn << 8 | 2 * n);
-    emit(g, (below(g, 2) ? 0x0023 : 0x0003) | rn << 8);
-    simple(g);
+    unsigned n = random_below(g, 4), rn = any_dest(g);
+    emit_insn(g, 0xE000 | rn << 8 | 2 * n);
+    emit_insn(g, (random_below(g, 2) ? 0x0023 : 0x0003) | rn << 8);
+    item_simple(g);
     for (unsigned i = 0; i < n; i++)
-        emit_raw(g, rnd(g) & 0xFFFF);
+        emit_raw(g, next_random(g) & 0xFFFF);
 }
 
 /* mova target,r0; then jmp/jsr @r0, or lds pr + rts, or (privileged) ldc spc/ssr + rte. */
 static void item_jump(struct gen *g)
 {
-    unsigned kind = below(g, g->md ? 4 : 3);
+    unsigned kind = random_below(g, g->md ? 4 : 3);
     /* opcodes from mova to the slot */
     unsigned len = kind == 0 || kind == 1 ? 3 : kind == 2 ? 4 : 7;
     uint32_t after = g->at + 2 * len, target = (after + 3) & ~3u;
-    emit(g, 0xC700 | ((target - (g->at & ~3u) - 4) / 4));
+    emit_insn(g, 0xC700 | ((target - (g->at & ~3u) - 4) / 4));
     if (kind == 0)
-        emit(g, 0x400B);
+        emit_insn(g, 0x400B);
     else if (kind == 1)
-        emit(g, 0x402B);
+        emit_insn(g, 0x402B);
     if (kind == 2) {
-        emit(g, 0x402A);
-        emit(g, 0x000B);
+        emit_insn(g, 0x402A);
+        emit_insn(g, 0x000B);
     } else if (kind == 3) {
-        emit(g, 0x404E); /* ldc r0,spc */
-        emit(g, 0x0019); /* div0u */
-        emit(g, 0x0102); /* stc sr,r1 */
-        emit(g, 0x413E); /* ldc r1,ssr */
-        emit(g, 0x002B);
+        emit_insn(g, 0x404E); /* ldc r0,spc */
+        emit_insn(g, 0x0019); /* div0u */
+        emit_insn(g, 0x0102); /* stc sr,r1 */
+        emit_insn(g, 0x413E); /* ldc r1,ssr */
+        emit_insn(g, 0x002B);
     }
-    simple(g);
+    item_simple(g);
     while (g->at < target)
         emit_raw(g, 0xFFFD);
 }
 
 static void item_loop(struct gen *g)
 {
-    unsigned n = 1 + below(g, 4);
-    emit(g, 0xED00 | (1 + below(g, 6)));
+    unsigned n = 1 + random_below(g, 4);
+    emit_insn(g, 0xED00 | (1 + random_below(g, 6)));
     uint32_t top = g->at;
     g->in_loop = true;
     for (unsigned i = 0; i < n; i++) {
-        if (below(g, 3) == 0)
+        if (random_below(g, 3) == 0)
             item_mem(g);
         else
-            simple(g);
+            item_simple(g);
     }
-    emit(g, 0x4D10); /* dt r13 */
-    bool slot = below(g, 2);
+    emit_insn(g, 0x4D10); /* dt r13 */
+    bool slot = random_below(g, 2);
     int32_t d = ((int32_t)top - (int32_t)g->at - 4) / 2;
-    emit(g, (slot ? 0x8F00u : 0x8B00u) | ((uint32_t)d & 0xFF));
+    emit_insn(g, (slot ? 0x8F00u : 0x8B00u) | ((uint32_t)d & 0xFF));
     if (slot)
-        simple(g);
+        item_simple(g);
     g->in_loop = false;
 }
 
@@ -557,40 +562,42 @@ static void item_page(struct gen *g)
         return;
     }
     load_const(g, rp,
-               GEN_VPAGES + open_pages[below(g, 2)] * GEN_PAGE + 0x100 + (below(g, 0xE00) & ~3u));
-    emit(g,
-         below(g, 2) ? 0x2002 | rp << 8 | below(g, 8) << 4 : 0x6002 | below(g, 8) << 8 | rp << 4);
+               GEN_VPAGES + open_pages[random_below(g, 2)] * GEN_PAGE + 0x100 +
+                   (random_below(g, 0xE00) & ~3u));
+    emit_insn(g, random_below(g, 2) ? 0x2002 | rp << 8 | random_below(g, 8) << 4
+                                    : 0x6002 | random_below(g, 8) << 8 | rp << 4);
 }
 
 static void item_pcrel(struct gen *g)
 {
-    unsigned k = below(g, 3), disp = below(g, 200);
+    unsigned k = random_below(g, 3), disp = random_below(g, 200);
     if (k == 2)
-        emit(g, 0xC700 | disp);
+        emit_insn(g, 0xC700 | disp);
     else
-        emit(g, (k ? 0x9000 : 0xD000) | any_dest(g) << 8 | disp);
+        emit_insn(g, (k ? 0x9000 : 0xD000) | any_dest(g) << 8 | disp);
 }
 
 static void item_divide(struct gen *g)
 {
-    unsigned rn = below(g, 6), rm = 6 + below(g, 6), rq = below(g, 6);
-    load_const(g, rm, rnd(g) >> below(g, 20) | 1);
-    emit(g, below(g, 2) ? 0x0019 : 0x2007 | rn << 8 | rm << 4);
-    for (unsigned i = 0, n = 1 + below(g, 16); i < n; i++) {
-        emit(g, 0x4024 | rq << 8);
-        emit(g, 0x3004 | rn << 8 | rm << 4);
+    unsigned rn = random_below(g, 6), rm = 6 + random_below(g, 6), rq = random_below(g, 6);
+    load_const(g, rm, next_random(g) >> random_below(g, 20) | 1);
+    emit_insn(g, random_below(g, 2) ? 0x0019 : 0x2007 | rn << 8 | rm << 4);
+    for (unsigned i = 0, n = 1 + random_below(g, 16); i < n; i++) {
+        emit_insn(g, 0x4024 | rq << 8);
+        emit_insn(g, 0x3004 | rn << 8 | rm << 4);
     }
 }
 
 static uint32_t random_fpscr(struct gen *g)
 {
-    uint32_t v = below(g, 2) | (below(g, 4) ? 1u << 18 : 0u) | 0x4C; /* RM, DN, flags V, U and I */
-    if (below(g, 2))
+    uint32_t v = random_below(g, 2) | (random_below(g, 4) ? 1u << 18 : 0u) |
+                 0x4C; /* RM, DN, flags V, U and I */
+    if (random_below(g, 2))
         v |= 1u << 21;
-    v |= (uint32_t)below(g, 4) << 19; /* PR, SZ */
+    v |= (uint32_t)random_below(g, 4) << 19; /* PR, SZ */
     if ((v >> 19 & 3) == 3)
         v &= ~(1u << 20); /* PR=1 with SZ=1 is undefined */
-    return v | (below(g, 2) ? rnd(g) & 0x0003F07C & ~0xF80u : 0);
+    return v | (random_below(g, 2) ? next_random(g) & 0x0003F07C & ~0xF80u : 0);
 }
 
 static void set_mode(struct gen *g, uint32_t fpscr)
@@ -607,32 +614,32 @@ static void item_fpscr(struct gen *g)
         item_alu(g);
         return;
     }
-    if (!g->pr && below(g, 4) == 0) {
-        emit(g, 0xF3FD);
+    if (!g->pr && random_below(g, 4) == 0) {
+        emit_insn(g, 0xF3FD);
         g->sz = !g->sz;
         return;
     }
     load_const(g, rn, v);
-    emit(g, 0x406A | rn << 8);
+    emit_insn(g, 0x406A | rn << 8);
     set_mode(g, v);
 }
 
 static uint32_t random_sr(struct gen *g, bool md)
 {
-    return (md ? 0x40000000u : 0) | (below(g, 2) ? 0x20000000u : 0) | 0xF0u |
-           (rnd(g) & (g->opt->known ? 0x303 : 0x301));
+    return (md ? 0x40000000u : 0) | (random_below(g, 2) ? 0x20000000u : 0) | 0xF0u |
+           (next_random(g) & (g->opt->known ? 0x303 : 0x301));
 }
 
 static void item_sr(struct gen *g)
 {
     unsigned rn = any_dest(g);
-    uint32_t sr = random_sr(g, below(g, 6) != 0) | (g->fd ? 0x8000u : 0);
+    uint32_t sr = random_sr(g, random_below(g, 6) != 0) | (g->fd ? 0x8000u : 0);
     if (!g->md) {
         item_alu(g);
         return;
     }
     load_const(g, rn, sr);
-    emit(g, 0x400E | rn << 8);
+    emit_insn(g, 0x400E | rn << 8);
     g->md = sr >> 30 & 1;
 }
 
@@ -641,7 +648,7 @@ static void item_sr(struct gen *g)
 static void item_twins(struct gen *g)
 {
     unsigned rn = any_dest(g);
-    emit(g, 0x300F | rn << 8 | rn << 4); /* addv rn,rn */
+    emit_insn(g, 0x300F | rn << 8 | rn << 4); /* addv rn,rn */
 }
 
 /* A load and a store of a pair: memory gets what memory had, whichever way round it was in between.
@@ -650,36 +657,36 @@ static void item_pair_copy(struct gen *g)
 {
     static const uint16_t loads[] = { 0xF008, 0xF009, 0xF006 },
                           stores[] = { 0xF00A, 0xF00B, 0xF007 };
-    unsigned rp = pointer_reg(g), rq = 8 + (rp - 8 + 1 + below(g, 4)) % 5, d = below(g, 7) * 2,
-             x = below(g, 2);
-    unsigned l = below(g, 3), t = below(g, 3);
+    unsigned rp = pointer_reg(g), rq = 8 + (rp - 8 + 1 + random_below(g, 4)) % 5,
+             d = random_below(g, 7) * 2, x = random_below(g, 2);
+    unsigned l = random_below(g, 3), t = random_below(g, 3);
     if (g->fd || g->pr || !g->sz) {
         item_alu(g);
         return;
     }
-    emit(g, 0xE000 | (below(g, 112) & ~7u)); /* r0, for the indexed forms */
+    emit_insn(g, 0xE000 | (random_below(g, 112) & ~7u)); /* r0, for the indexed forms */
     set_pointer(g, rp, 8);
     set_pointer(g, rq, 8);
-    emit(g, loads[l] | (d | x) << 8 | rp << 4);
-    emit(g, stores[t] | rq << 8 | (d | x) << 4);
-    emit(g, 0xF00C | (d | x) << 8 | 14 << 4); /* fmov dr14 */
+    emit_insn(g, loads[l] | (d | x) << 8 | rp << 4);
+    emit_insn(g, stores[t] | rq << 8 | (d | x) << 4);
+    emit_insn(g, 0xF00C | (d | x) << 8 | 14 << 4); /* fmov dr14 */
 }
 
 static void item_vbr(struct gen *g)
 {
-    unsigned rn = below(g, 8), rp = pointer_reg(g);
+    unsigned rn = random_below(g, 8), rp = pointer_reg(g);
     if (!g->md) {
         item_alu(g);
         return;
     }
-    emit(g, 0x0022 | rn << 8);
-    if (below(g, 2)) {
-        emit(g, 0x402E | rn << 8);
+    emit_insn(g, 0x0022 | rn << 8);
+    if (random_below(g, 2)) {
+        emit_insn(g, 0x402E | rn << 8);
         return;
     }
     set_pointer(g, rp, 4);
-    emit(g, 0x2002 | rp << 8 | rn << 4);
-    emit(g, 0x4027 | rp << 8);
+    emit_insn(g, 0x2002 | rp << 8 | rn << 4);
+    emit_insn(g, 0x4027 | rp << 8);
 }
 
 /* A stretch with SR.BL=1, of instructions that raise nothing. */
@@ -692,11 +699,11 @@ static void item_blocked(struct gen *g)
         return;
     }
     load_const(g, rn, sr | 0x10000000);
-    emit(g, 0x400E | rn << 8);
-    for (unsigned i = 0, n = 1 + below(g, 5); i < n; i++)
+    emit_insn(g, 0x400E | rn << 8);
+    for (unsigned i = 0, n = 1 + random_below(g, 5); i < n; i++)
         item_alu(g);
     load_const(g, rn, random_sr(g, true) | (g->fd ? 0x8000u : 0));
-    emit(g, 0x400E | rn << 8);
+    emit_insn(g, 0x400E | rn << 8);
 }
 
 /* ---- the last item may fault ---- */
@@ -704,28 +711,31 @@ static void item_blocked(struct gen *g)
 static void fault_illegal(struct gen *g)
 {
     static const uint16_t ops[] = { 0xFFFD, 0x0000, 0x4E03 | 0xF0, 0x3001, 0x8200, 0x00F3 };
-    emit_raw(g, ops[g->fd ? 1 + below(g, ARRAY_LEN(ops) - 1) : below(g, ARRAY_LEN(ops))]);
+    emit_raw(
+        g, ops[g->fd ? 1 + random_below(g, ARRAY_LEN(ops) - 1) : random_below(g, ARRAY_LEN(ops))]);
 }
 static void fault_slot(struct gen *g)
 {
     static const uint16_t slots[] = { 0xFFFD, 0xA000, 0xB000, 0x8900, 0x8B00, 0x8D00,
                                       0x8F00, 0xC312, 0xC700, 0x9001, 0xD001, 0x000B,
                                       0x402B, 0x400B, 0x0023, 0x0003 };
-    emit(g, below(g, 2) ? 0xA002 : 0xB003);
-    emit_raw(g, slots[g->fd ? 1 + below(g, ARRAY_LEN(slots) - 1) : below(g, ARRAY_LEN(slots))]);
+    emit_insn(g, random_below(g, 2) ? 0xA002 : 0xB003);
+    emit_raw(g, slots[g->fd ? 1 + random_below(g, ARRAY_LEN(slots) - 1)
+                            : random_below(g, ARRAY_LEN(slots))]);
 }
 static void fault_unaligned(struct gen *g)
 {
     static const uint16_t ops[] = { 0x6001, 0x6002, 0x2001, 0x2002, 0x6005,
                                     0x6006, 0x2005, 0x2006, 0x5001, 0x1002 };
-    unsigned k = below(g, ARRAY_LEN(ops)), rp = pointer_reg(g);
+    unsigned k = random_below(g, ARRAY_LEN(ops)), rp = pointer_reg(g);
     uint16_t op = ops[k];
     bool store = op >> 12 == 2 || op >> 12 == 1;
     set_pointer(g, rp, 4);
-    emit(g, 0x7000 | rp << 8 | 1);
-    if (below(g, 2))
-        emit(g, 0xA001);
-    emit(g, store ? op | rp << 8 | below(g, 8) << 4 : op | below(g, 8) << 8 | rp << 4);
+    emit_insn(g, 0x7000 | rp << 8 | 1);
+    if (random_below(g, 2))
+        emit_insn(g, 0xA001);
+    emit_insn(g, store ? op | rp << 8 | random_below(g, 8) << 4
+                       : op | random_below(g, 8) << 8 | rp << 4);
 }
 static void fault_user(struct gen *g)
 {
@@ -734,51 +744,53 @@ static void fault_user(struct gen *g)
                                     0x001B, 0x002B, 0x4003, 0x4007, 0x4083, 0x4087 };
     load_const(g, 0, random_sr(g, false) | (g->fd ? 0x8000u : 0));
     if (g->md)
-        emit(g, 0x400E);
-    if (below(g, 3) == 0)
-        emit(g, 0xA001);
-    emit_raw(g, ops[below(g, ARRAY_LEN(ops))]);
+        emit_insn(g, 0x400E);
+    if (random_below(g, 3) == 0)
+        emit_insn(g, 0xA001);
+    emit_raw(g, ops[random_below(g, ARRAY_LEN(ops))]);
 }
 static void fault_user_address(struct gen *g)
 {
     static const uint16_t ops[] = { 0x6102, 0x6100, 0x2102, 0x2100, 0x402B, 0x6106 };
     static const uint32_t where[] = { 0x80000000, 0xAC100000, 0xFF000024, 0xFFFFFFFC, 0xC0000000 };
     unsigned nwhere = g->opt->known ? ARRAY_LEN(where) : ARRAY_LEN(where) - 1;
-    uint16_t op = ops[below(g, ARRAY_LEN(ops))];
+    uint16_t op = ops[random_below(g, ARRAY_LEN(ops))];
     load_const(g, 0, random_sr(g, false) | (g->fd ? 0x8000u : 0));
     if (g->md)
-        emit(g, 0x400E);
-    load_const(g, 9, where[below(g, nwhere)]);
-    emit(g, op == 0x402B ? 0x492B : op >> 12 == 2 ? (op & 0xF00F) | 0x910 : (op & 0xFF0F) | 0x90);
-    emit(g, 0x0009);
+        emit_insn(g, 0x400E);
+    load_const(g, 9, where[random_below(g, nwhere)]);
+    emit_insn(g, op == 0x402B    ? 0x492B
+                 : op >> 12 == 2 ? (op & 0xF00F) | 0x910
+                                 : (op & 0xFF0F) | 0x90);
+    emit_insn(g, 0x0009);
 }
 static void fault_fpu_off(struct gen *g)
 {
     /* The first three are undefined with PR=1, which qemu looks at before FD; manual: FD first. */
     static const uint16_t ops[] = { 0xF120, 0xF00C, 0xF19D, 0x405A, 0x005A,
                                     0x406A, 0x006A, 0x4052, 0xFBFD };
-    unsigned k = g->pr ? 3 + below(g, 5) : below(g, g->opt->known ? 9 : 8);
+    unsigned k = g->pr ? 3 + random_below(g, 5) : random_below(g, g->opt->known ? 9 : 8);
     if (!g->md)
         return;
     load_const(g, 0, random_sr(g, true) | 0x8000u);
-    emit(g, 0x400E);
+    emit_insn(g, 0x400E);
     set_pointer(g, 9, 4);
-    if (below(g, 2))
-        emit(g, 0xA001);
+    if (random_below(g, 2))
+        emit_insn(g, 0xA001);
     emit_raw(g, ops[k]);
 }
 static void fault_fpu(struct gen *g)
 {
     if (g->fd)
         return;
-    load_const(g, 0, 0x00000C01 | (below(g, 2) << 20 & 0)); /* enable V and Z */
-    emit(g, 0x406A);
+    load_const(g, 0, 0x00000C01 | (random_below(g, 2) << 20 & 0)); /* enable V and Z */
+    emit_insn(g, 0x406A);
     set_mode(g, 0);
-    emit(g, 0xF08D);
-    emit(g, 0xF19D);
-    emit(g, below(g, 2) ? 0xF103 : 0xF003); /* 1/0 or 0/0 */
+    emit_insn(g, 0xF08D);
+    emit_insn(g, 0xF19D);
+    emit_insn(g, random_below(g, 2) ? 0xF103 : 0xF003); /* 1/0 or 0/0 */
 }
-static void fault_trapa(struct gen *g) { emit(g, 0xC300 | below(g, 255)); }
+static void fault_trapa(struct gen *g) { emit_insn(g, 0xC300 | random_below(g, 255)); }
 
 /* Any page, mapped or not, any access: the outcome is the MMU's. */
 static void fault_page(struct gen *g)
@@ -788,19 +800,19 @@ static void fault_page(struct gen *g)
     };
     if (!g->opt->mmu)
         return;
-    unsigned k = below(g, ARRAY_LEN(ops));
+    unsigned k = random_below(g, ARRAY_LEN(ops));
     bool jump = k >= 6; /* to the page's start, which no program writes: an illegal instruction */
     load_const(g, 9,
-               GEN_VPAGES + below(g, GEN_PAGES + 2) * GEN_PAGE +
-                   (jump ? 0 : 0x100 + (below(g, 0xE00) & ~3u)));
-    if (below(g, 3) == 0 && g->md) {
+               GEN_VPAGES + random_below(g, GEN_PAGES + 2) * GEN_PAGE +
+                   (jump ? 0 : 0x100 + (random_below(g, 0xE00) & ~3u)));
+    if (random_below(g, 3) == 0 && g->md) {
         load_const(g, 0, random_sr(g, false) | (g->fd ? 0x8000u : 0));
-        emit(g, 0x400E);
+        emit_insn(g, 0x400E);
     }
-    if (!jump && below(g, 3) == 0)
-        emit(g, 0xA001);
+    if (!jump && random_below(g, 3) == 0)
+        emit_insn(g, 0xA001);
     emit_raw(g, ops[k]);
-    emit(g, 0x0009);
+    emit_insn(g, 0x0009);
 }
 
 static void (*const faults[])(struct gen *) = { fault_illegal, fault_slot,         fault_unaligned,
@@ -823,7 +835,7 @@ static void any_item(struct gen *g)
     unsigned total = 0, k, i = 0;
     for (size_t j = 0; j < ARRAY_LEN(items); j++)
         total += items[j].weight;
-    for (k = below(g, total); k >= items[i].weight; i++)
+    for (k = random_below(g, total); k >= items[i].weight; i++)
         k -= items[i].weight;
     items[i].emit(g);
 }
@@ -836,26 +848,28 @@ static uint32_t random_float(struct gen *g)
         0x00800000, 0x4F000000, 0xCF000000, 0x7FF00000, 0x3FF00000, 0xBFF00000, 0x40000000,
         0x41E00000, 0x7FBFFFFF, 0x7FC00000, 0xFFC00001, 0x3F000000, 0x4B800001
     };
-    switch (below(g, 4)) {
-    case 0: return special[below(g, ARRAY_LEN(special))];
-    case 1: return 0x3F000000 + (rnd(g) & 0x80FFFFFF) + (below(g, 16) << 20);
-    case 2: return 0x40000000 + (rnd(g) & 0x81FFFFFF);
-    default: return rnd(g) | 0x01000000; /* seldom denormal */
+    switch (random_below(g, 4)) {
+    case 0: return special[random_below(g, ARRAY_LEN(special))];
+    case 1: return 0x3F000000 + (next_random(g) & 0x80FFFFFF) + (random_below(g, 16) << 20);
+    case 2: return 0x40000000 + (next_random(g) & 0x81FFFFFF);
+    default: return next_random(g) | 0x01000000; /* seldom denormal */
     }
 }
 
 static void init_block(struct gen *g)
 {
     uint8_t *w = g->p->code + INIT;
-    uint32_t sr = random_sr(g, below(g, 3) != 0), fpscr = random_fpscr(g);
-    if (below(g, 16) == 0)
+    uint32_t sr = random_sr(g, random_below(g, 3) != 0), fpscr = random_fpscr(g);
+    if (random_below(g, 16) == 0)
         sr |= 0x8000;
     g->md = sr >> 30 & 1;
     g->fd = sr >> 15 & 1;
     set_mode(g, fpscr);
     uint32_t v[INIT_WORDS];
     for (unsigned i = 0; i < INIT_WORDS; i++)
-        v[i] = i >= 8 && i < 40 ? random_float(g) : below(g, 4) ? rnd(g) : random_float(g);
+        v[i] = i >= 8 && i < 40     ? random_float(g)
+               : random_below(g, 4) ? next_random(g)
+                                    : random_float(g);
     v[41] = fpscr;
     v[44] = g->base;        /* vbr */
     v[48] = sr;             /* ssr */
@@ -875,12 +889,12 @@ void gen_program(const struct gen_template *t, uint64_t seed, unsigned slot, uin
     out->big = t->big;
     memcpy(out->code, t->code, sizeof t->code);
     for (unsigned i = 0; i < GEN_PAGE; i += 4)
-        put32(out->data + i, below(&g, 3) ? rnd(&g) : random_float(&g), out->big);
+        put32(out->data + i, random_below(&g, 3) ? next_random(&g) : random_float(&g), out->big);
     put32(out->code + LITERALS + LIT_INIT, g.base + INIT, out->big);
     put32(out->code + LITERALS + LIT_DUMP, GEN_DATA + (slot + 1) * GEN_PAGE, out->big);
     put32(out->code + LITERALS + LIT_NEXT, next, out->big);
     init_block(&g);
-    size_t n = 8 + below(&g, GEN_MAX_ITEMS - 9);
+    size_t n = 8 + random_below(&g, GEN_MAX_ITEMS - 9);
     while (out->nitems < n && g.at < BODY_END) {
         uint32_t from = g.at;
         any_item(&g);
@@ -888,18 +902,18 @@ void gen_program(const struct gen_template *t, uint64_t seed, unsigned slot, uin
         out->items[out->nitems++].id =
             (uint8_t)sh4_decode(get16(out->code + from, out->big), g.pr, g.sz);
     }
-    if (below(&g, 4) == 0) {
+    if (random_below(&g, 4) == 0) {
         out->items[out->nitems].at = (uint16_t)g.at;
-        faults[below(&g, ARRAY_LEN(faults))](&g);
+        faults[random_below(&g, ARRAY_LEN(faults))](&g);
         out->items[out->nitems].id = (uint8_t)sh4_decode(
             get16(out->code + out->items[out->nitems].at, out->big), g.pr, g.sz);
         out->nitems++;
     }
     out->end = (uint16_t)g.at;
-    emit(&g, END_TRAP);
-    emit(&g, END_TRAP);
-    emit(&g, END_TRAP);
-    emit(&g, END_TRAP);
+    emit_insn(&g, END_TRAP);
+    emit_insn(&g, END_TRAP);
+    emit_insn(&g, END_TRAP);
+    emit_insn(&g, END_TRAP);
     assert(g.at <= GEN_PAGE);
 }
 

@@ -25,7 +25,7 @@ bool qemu_present(bool big)
                       : "command -v qemu-system-sh4 >/dev/null 2>&1") == 0;
 }
 
-static int fail(struct qemu *q, const char *what)
+static int fail_with(struct qemu *q, const char *what)
 {
     snprintf(q->error, sizeof q->error, "%s%s%s", what, errno ? ": " : "",
              errno ? strerror(errno) : "");
@@ -54,7 +54,7 @@ static int connect_stub(struct qemu *q, const char *path)
         if (waitpid(q->pid, &status, WNOHANG) == q->pid) {
             q->pid = 0;
             errno = 0;
-            return fail(q, "qemu ended at once");
+            return fail_with(q, "qemu ended at once");
         }
         q->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (connect(q->fd, (struct sockaddr *)&sa, sizeof sa) == 0)
@@ -63,7 +63,7 @@ static int connect_stub(struct qemu *q, const char *path)
         q->fd = -1;
         nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
     }
-    return fail(q, "no connection to qemu's GDB stub");
+    return fail_with(q, "no connection to qemu's GDB stub");
 }
 
 static int read_packet(struct qemu *q, char *out, size_t cap, int timeout_ms)
@@ -78,15 +78,15 @@ static int read_packet(struct qemu *q, char *out, size_t cap, int timeout_ms)
             out[len] = 0;
             memmove(q->in, q->in + used, q->in_len - used);
             q->in_len -= used;
-            return write(q->fd, "+", 1) == 1 ? (int)len : fail(q, "write");
+            return write(q->fd, "+", 1) == 1 ? (int)len : fail_with(q, "write");
         }
         struct pollfd p = { .fd = q->fd, .events = POLLIN };
         errno = 0;
         if (poll(&p, 1, timeout_ms) <= 0)
-            return fail(q, "qemu does not answer");
+            return fail_with(q, "qemu does not answer");
         ssize_t n = read(q->fd, q->in + q->in_len, sizeof q->in - 1 - q->in_len);
         if (n <= 0)
-            return fail(q, "qemu closed the connection");
+            return fail_with(q, "qemu closed the connection");
         q->in_len += (size_t)n;
     }
 }
@@ -98,7 +98,7 @@ static int send_packet(struct qemu *q, const char *body)
     uint8_t sum = 0;
     size_t n = strlen(body);
     if (n + 4 > sizeof buf)
-        return fail(q, "packet too long");
+        return fail_with(q, "packet too long");
     buf[0] = '$';
     for (size_t i = 0; i < n; i++) {
         buf[1 + i] = body[i];
@@ -107,10 +107,10 @@ static int send_packet(struct qemu *q, const char *body)
     buf[n + 1] = '#';
     buf[n + 2] = hex[sum >> 4];
     buf[n + 3] = hex[sum & 15];
-    return write(q->fd, buf, n + 4) == (ssize_t)(n + 4) ? 0 : fail(q, "write");
+    return write(q->fd, buf, n + 4) == (ssize_t)(n + 4) ? 0 : fail_with(q, "write");
 }
 
-static int ask(struct qemu *q, const char *body, char *out, size_t cap)
+static int ask_qemu(struct qemu *q, const char *body, char *out, size_t cap)
 {
     return send_packet(q, body) ? -1 : read_packet(q, out, cap, TIMEOUT_MS);
 }
@@ -118,10 +118,10 @@ static int ask(struct qemu *q, const char *body, char *out, size_t cap)
 static int ask_ok(struct qemu *q, const char *body)
 {
     char out[16];
-    if (ask(q, body, out, sizeof out) < 0)
+    if (ask_qemu(q, body, out, sizeof out) < 0)
         return -1;
     errno = 0;
-    return strcmp(out, "OK") == 0 ? 0 : fail(q, "qemu refused a packet");
+    return strcmp(out, "OK") == 0 ? 0 : fail_with(q, "qemu refused a packet");
 }
 
 int qemu_start(struct qemu *q, bool big)
@@ -132,18 +132,18 @@ int qemu_start(struct qemu *q, bool big)
     q->big = big;
     strcpy(q->dir, "/tmp/sh4-qemu-XXXXXX");
     if (!mkdtemp(q->dir))
-        return fail(q, "mkdtemp");
+        return fail_with(q, "mkdtemp");
     snprintf(path, sizeof path, "%s/gdb", q->dir);
     snprintf(option, sizeof option, "unix:%s,server=on,wait=off", path);
     q->pid = fork();
     if (q->pid < 0)
-        return fail(q, "fork");
+        return fail_with(q, "fork");
     if (q->pid == 0)
         exec_qemu(option, big);
-    if (connect_stub(q, path) || ask(q, "qSupported:vContSupported+", reply, sizeof reply) < 0)
+    if (connect_stub(q, path) || ask_qemu(q, "qSupported:vContSupported+", reply, sizeof reply) < 0)
         return -1;
     errno = 0;
-    return strstr(reply, "PacketSize=") ? 0 : fail(q, "qemu's stub gives no PacketSize");
+    return strstr(reply, "PacketSize=") ? 0 : fail_with(q, "qemu's stub gives no PacketSize");
 }
 
 void qemu_stop(struct qemu *q)
@@ -175,7 +175,7 @@ static int from_hex(struct qemu *q, const char *text, uint8_t *out, size_t len)
         int hi = hex_value(text[2 * i]), lo = hi < 0 ? -1 : hex_value(text[2 * i + 1]);
         errno = 0;
         if (lo < 0)
-            return fail(q, "short or bad hex from qemu");
+            return fail_with(q, "short or bad hex from qemu");
         out[i] = (uint8_t)(hi << 4 | lo);
     }
     return 0;
@@ -209,7 +209,7 @@ int qemu_read_mem(struct qemu *q, uint32_t addr, uint8_t *data, size_t len)
     while (len) {
         size_t n = MIN(len, (size_t)CHUNK_BYTES);
         sprintf(cmd, "m%x,%zx", addr, n);
-        if (ask(q, cmd, buf, sizeof buf) < 0 || from_hex(q, buf, data, n))
+        if (ask_qemu(q, cmd, buf, sizeof buf) < 0 || from_hex(q, buf, data, n))
             return -1;
         addr += (uint32_t)n;
         data += n;
@@ -222,7 +222,7 @@ int qemu_read_regs(struct qemu *q, uint32_t regs[QEMU_NREGS])
 {
     char buf[1024];
     uint8_t raw[QEMU_NREGS * 4];
-    if (ask(q, "g", buf, sizeof buf) < 0 || from_hex(q, buf, raw, sizeof raw))
+    if (ask_qemu(q, "g", buf, sizeof buf) < 0 || from_hex(q, buf, raw, sizeof raw))
         return -1;
     for (int i = 0; i < QEMU_NREGS; i++)
         regs[i] = get32(raw + 4 * i, q->big);
@@ -252,7 +252,7 @@ static int stop_reply(struct qemu *q, int timeout_ms)
     if (read_packet(q, out, sizeof out, timeout_ms) < 0)
         return -1;
     errno = 0;
-    return out[0] == 'T' || out[0] == 'S' ? 0 : fail(q, "qemu gave no stop reply");
+    return out[0] == 'T' || out[0] == 'S' ? 0 : fail_with(q, "qemu gave no stop reply");
 }
 
 int qemu_continue(struct qemu *q, int timeout_ms)
@@ -264,7 +264,7 @@ int qemu_continue(struct qemu *q, int timeout_ms)
     if (write(q->fd, "\003", 1) == 1)
         stop_reply(q, TIMEOUT_MS);
     errno = 0;
-    return fail(q, "the program did not reach its end in qemu");
+    return fail_with(q, "the program did not reach its end in qemu");
 }
 
 int qemu_step(struct qemu *q) { return send_packet(q, "vCont;s") ? -1 : stop_reply(q, TIMEOUT_MS); }

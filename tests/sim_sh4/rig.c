@@ -119,7 +119,7 @@ void rig_load(struct rig *r, uint32_t origin, uint32_t sr, const char *text)
 
 uint32_t rig_label(const struct rig *r, const char *name) { return asm_label(&r->prog, name); }
 
-static bool parked(const struct rig *r)
+static bool is_parked(const struct rig *r)
 {
     uint32_t pc = r->cpu.pc;
     return pc == r->cpu.vbr + 0x100 || pc == r->cpu.vbr + 0x400 || pc == r->cpu.vbr + 0x600 ||
@@ -134,7 +134,7 @@ uint32_t rig_go(struct rig *r)
             sh4_cpu_step(&r->cpu);
         else
             sh4_cpu_run(&r->cpu, r->cpu.cycle + 3000);
-        if (parked(r))
+        if (is_parked(r))
             return r->cpu.pc;
     }
     fail_msg("the program did not park: PC %08x", r->cpu.pc);

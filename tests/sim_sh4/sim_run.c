@@ -67,7 +67,7 @@ static bool fldi_double(struct sim *s, uint16_t op)
     return true;
 }
 
-static int run(struct sim *s, unsigned long max)
+static int run_program(struct sim *s, unsigned long max)
 {
     for (unsigned long n = 0; n < max && !s->done; n++) {
         uint8_t op[2] = { 0 };
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
         sh4_set_sr(&s->cpu, 0x400000F0);
         sh4_set_fpscr(&s->cpu, 0);
         s->cpu.pc = LOAD;
-        status = run(s, argc > 2 ? strtoul(argv[2], NULL, 0) : 10000000);
+        status = run_program(s, argc > 2 ? strtoul(argv[2], NULL, 0) : 10000000);
         sh4_cpu_fini(&s->cpu);
     }
     free(s);

@@ -194,7 +194,7 @@ static uint32_t compared_bits(unsigned i, uint16_t op)
     return FPSCR_BITS & ~(sst_fpu_arithmetic(op) ? (uint32_t)CAUSE_AND_FLAG : 0);
 }
 
-static bool differs(struct machine *m, const struct sst_record *r, unsigned i)
+static bool word_differs(struct machine *m, const struct sst_record *r, unsigned i)
 {
     return (get_state(&m->cpu, i) ^ r->final[i]) & compared_bits(i, r->opcode[1]);
 }
@@ -236,12 +236,12 @@ struct options {
 static bool record_passes(struct machine *m, const struct sst_record *r)
 {
     for (unsigned i = 0; i < SST_STATE_WORDS; i++)
-        if (differs(m, r, i))
+        if (word_differs(m, r, i))
             return false;
     return stores_match(m) && !m->bad_reads;
 }
 
-static void explain(struct machine *m, const struct sst_record *r, unsigned number)
+static void explain_record(struct machine *m, const struct sst_record *r, unsigned number)
 {
     char text[64], name[16];
     uint32_t pc = r->initial[S_PC] + 2;
@@ -250,7 +250,7 @@ static void explain(struct machine *m, const struct sst_record *r, unsigned numb
     printf("  record %u: %04x %s (FPSCR %08x SR %08x)\n", number, r->opcode[1], text,
            r->initial[S_FPSCR], r->initial[S_SR]);
     for (unsigned i = 0; i < SST_STATE_WORDS; i++)
-        if (differs(m, r, i))
+        if (word_differs(m, r, i))
             printf("    %-6s before %08x, file %08x, model %08x\n", state_name(i, name),
                    r->initial[i], r->final[i], get_state(&m->cpu, i));
     for (unsigned i = 0; i < r->nwrites; i++)
@@ -336,7 +336,7 @@ static int run_file(struct machine *m, const struct options *o, const char *file
         if (excuse)
             reason = excuse;
         if (!pass && !excuse && o->verbose && t.failed <= 3)
-            explain(m, &r, (unsigned)(at / RECORD_BYTES));
+            explain_record(m, &r, (unsigned)(at / RECORD_BYTES));
     }
     print_row(o, sum->encodings == 0, encoding, text, &t, reason);
     free(data);
@@ -384,7 +384,7 @@ static int run_dir(struct machine *m, const struct options *o)
     return bad || sum.failed ? 1 : 0;
 }
 
-static int usage(int code)
+static int print_usage(int code)
 {
     fprintf(code ? stderr : stdout,
             "usage: sh4-single-step DIR [--verbose] [--json] [--if-present]\n"
@@ -412,10 +412,10 @@ int main(int argc, char **argv)
         o.json |= c == 'j';
         if_present |= c == 'p';
         if (c == 'h' || c == '?')
-            return usage(c == 'h' ? 0 : 2);
+            return print_usage(c == 'h' ? 0 : 2);
     }
     if (optind + 1 != argc)
-        return usage(2);
+        return print_usage(2);
     o.dir = argv[optind];
     DIR *d = opendir(o.dir);
     if (!d) {

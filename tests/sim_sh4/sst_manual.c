@@ -23,7 +23,7 @@
 static unsigned field_n(const struct sst_record *r) { return r->opcode[1] >> 8 & 15; }
 static unsigned field_m(const struct sst_record *r) { return r->opcode[1] >> 4 & 15; }
 static bool is_double(const struct sst_record *r) { return r->initial[S_FPSCR] >> 19 & 1; }
-static bool flushes(const struct sst_record *r) { return r->initial[S_FPSCR] >> 18 & 1; }
+static bool flushes_denormals(const struct sst_record *r) { return r->initial[S_FPSCR] >> 18 & 1; }
 
 static bool is_nan32(uint32_t v) { return (v & 0x7FFFFFFF) > 0x7F800000; }
 static bool is_nan64(uint32_t hi, uint32_t lo)
@@ -50,9 +50,9 @@ bool sst_fpu_arithmetic(uint16_t op)
 
 /* ---- banks, exceptions ---- */
 
-static bool bank1(uint32_t sr) { return (sr & 0x60000000) == 0x60000000; }
+static bool uses_bank1(uint32_t sr) { return (sr & 0x60000000) == 0x60000000; }
 
-static void exchange(uint32_t *a, uint32_t *b, unsigned n)
+static void exchange_words(uint32_t *a, uint32_t *b, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         uint32_t v = a[i];
@@ -64,8 +64,8 @@ static void exchange(uint32_t *a, uint32_t *b, unsigned n)
 static void load_sr(uint32_t *s, uint32_t sr)
 {
     sr &= SR_WRITABLE;
-    if (bank1(sr) != bank1(s[S_SR]))
-        exchange(s + S_R, s + S_RB, 8);
+    if (uses_bank1(sr) != uses_bank1(s[S_SR]))
+        exchange_words(s + S_R, s + S_RB, 8);
     s[S_SR] = sr;
 }
 
@@ -77,8 +77,8 @@ static void at_vector(uint32_t *s, uint32_t pc)
 }
 
 /* General exception of the tested instruction; with BL=1 it is a reset. */
-static bool exception(const struct sst_record *r, struct sst_manual *e, uint16_t expevt,
-                      uint32_t spc)
+static bool manual_exception(const struct sst_record *r, struct sst_manual *e, uint16_t expevt,
+                             uint32_t spc)
 {
     uint32_t *s = e->state, sr = r->initial[S_SR];
     memcpy(s, r->initial, sizeof e->state);
@@ -86,7 +86,7 @@ static bool exception(const struct sst_record *r, struct sst_manual *e, uint16_t
         e->expevt = 0x020;
         load_sr(s, 0x700000F0);
         if (s[S_FPSCR] & FPSCR_FR)
-            exchange(s + S_FP0, s + S_FP1, 16);
+            exchange_words(s + S_FP0, s + S_FP1, 16);
         s[S_FPSCR] = 0x00040001;
         s[S_VBR] = 0;
         at_vector(s, 0xA0000000);
@@ -103,17 +103,17 @@ static bool exception(const struct sst_record *r, struct sst_manual *e, uint16_t
 
 static uint32_t tested_pc(const struct sst_record *r) { return r->initial[S_PC] + 2; }
 
-static bool trapa(const struct sst_record *r, struct sst_manual *e)
+static bool manual_trapa(const struct sst_record *r, struct sst_manual *e)
 {
-    return exception(r, e, 0x160, tested_pc(r) + 2);
+    return manual_exception(r, e, 0x160, tested_pc(r) + 2);
 }
 
-static bool illegal(const struct sst_record *r, struct sst_manual *e)
+static bool manual_illegal(const struct sst_record *r, struct sst_manual *e)
 {
-    return exception(r, e, 0x180, tested_pc(r));
+    return manual_exception(r, e, 0x180, tested_pc(r));
 }
 
-static bool sleeps(const struct sst_record *r, struct sst_manual *e)
+static bool manual_sleep(const struct sst_record *r, struct sst_manual *e)
 {
     memcpy(e->state, r->initial, sizeof e->state);
     e->state[S_PC] = tested_pc(r) + 2;
@@ -132,7 +132,7 @@ static bool load_sr_rb(const struct sst_record *r, struct sst_manual *e)
 }
 
 /* The slot, ADD R1,R1, runs with the restored SR: on the new bank's R1. */
-static bool rte(const struct sst_record *r, struct sst_manual *e)
+static bool manual_rte(const struct sst_record *r, struct sst_manual *e)
 {
     uint32_t *s = e->state;
     memcpy(s, r->initial, sizeof e->state);
@@ -168,7 +168,7 @@ static float as_float(uint32_t v)
     return f;
 }
 
-static bool ftrc(const struct sst_record *r, struct sst_manual *e)
+static bool manual_ftrc(const struct sst_record *r, struct sst_manual *e)
 {
     uint32_t v = r->initial[S_FP0 + field_n(r)];
     bool negative = v >> 31;
@@ -195,7 +195,7 @@ static bool nan_result(const struct sst_record *r, struct sst_manual *e)
     return any;
 }
 
-static bool denormal(const struct sst_record *r, unsigned reg)
+static bool is_denormal(const struct sst_record *r, unsigned reg)
 {
     const uint32_t *v = r->initial + S_FP0 + (is_double(r) ? reg & ~1u : reg);
     if (is_double(r))
@@ -225,9 +225,10 @@ static bool is_invalid_first(const struct sst_record *r)
 static bool fpu_error(const struct sst_record *r, struct sst_manual *e)
 {
     bool one = (r->opcode[1] & 15) == 13;
-    bool operand = denormal(r, field_n(r)) || (!one && denormal(r, field_m(r))) ||
-                   ((r->opcode[1] & 15) == 14 && denormal(r, 0));
-    return operand && !is_invalid_first(r) && !flushes(r) && exception(r, e, 0x120, tested_pc(r));
+    bool operand = is_denormal(r, field_n(r)) || (!one && is_denormal(r, field_m(r))) ||
+                   ((r->opcode[1] & 15) == 14 && is_denormal(r, 0));
+    return operand && !is_invalid_first(r) && !flushes_denormals(r) &&
+           manual_exception(r, e, 0x120, tested_pc(r));
 }
 
 /* ---- FIPR, FTRV, FSRRA ---- */
@@ -247,7 +248,7 @@ static void near_sum(struct sst_manual *e, unsigned reg, const float *a, const f
 }
 
 /* A denormal counts as zero. */
-static float operand(uint32_t v) { return (v & 0x7F800000) ? as_float(v) : 0.0f; }
+static float operand_of(uint32_t v) { return (v & 0x7F800000) ? as_float(v) : 0.0f; }
 
 /* Is there no such sum: a NaN, infinity times zero, or both infinities? In long double products of
  * singles do not overflow. */
@@ -266,8 +267,8 @@ static void sum_of_products(struct sst_manual *e, unsigned reg, const uint32_t *
 {
     float x[4], y[4];
     for (unsigned i = 0; i < 4; i++) {
-        x[i] = operand(a[i * stride]);
-        y[i] = operand(b[i]);
+        x[i] = operand_of(a[i * stride]);
+        y[i] = operand_of(b[i]);
     }
     if (sum_is_nan(x, y))
         e->state[S_FP0 + reg] = QNAN;
@@ -275,14 +276,14 @@ static void sum_of_products(struct sst_manual *e, unsigned reg, const uint32_t *
         near_sum(e, reg, x, y);
 }
 
-static bool fipr(const struct sst_record *r, struct sst_manual *e)
+static bool manual_fipr(const struct sst_record *r, struct sst_manual *e)
 {
     unsigned n = field_n(r) & 12, m = (field_n(r) & 3) * 4;
     sum_of_products(e, n + 3, r->initial + S_FP0 + n, 1, r->initial + S_FP0 + m);
     return true;
 }
 
-static bool ftrv(const struct sst_record *r, struct sst_manual *e)
+static bool manual_ftrv(const struct sst_record *r, struct sst_manual *e)
 {
     unsigned n = field_n(r) & 12;
     for (unsigned i = 0; i < 4; i++)
@@ -291,7 +292,7 @@ static bool ftrv(const struct sst_record *r, struct sst_manual *e)
 }
 
 /* Approximate by the manual, within 2^-21. */
-static bool fsrra(const struct sst_record *r, struct sst_manual *e)
+static bool manual_fsrra(const struct sst_record *r, struct sst_manual *e)
 {
     unsigned n = field_n(r);
     uint32_t v = r->initial[S_FP0 + n];
@@ -323,9 +324,9 @@ static const struct rule {
     bool (*correct)(const struct sst_record *r, struct sst_manual *e);
     const char *reason;
 } rules[] = {
-    { "11000011iiiiiiii_sz0_pr0", trapa,
+    { "11000011iiiiiiii_sz0_pr0", manual_trapa,
       "TRAPA: the files expect a no-op; manual: exception through VBR+0x100" },
-    { "0000000000011011_sz0_pr0", sleeps,
+    { "0000000000011011_sz0_pr0", manual_sleep,
       "SLEEP: the files stay at it; manual: PC is the next instruction's" },
     { "0011nnnnmmmm0100_sz0_pr0", div1_same,
       "DIV1 n=m: the files subtract the shifted Rn; manual: Rm as it was before" },
@@ -333,22 +334,22 @@ static const struct rule {
       "RB with MD=0: the files drop RB; manual: LDC loads it" },
     { "0100mmmm00001110_sz0_pr0", load_sr_rb,
       "RB with MD=0: the files drop RB; manual: LDC loads it" },
-    { "0000000000101011_sz0_pr0", rte,
+    { "0000000000101011_sz0_pr0", manual_rte,
       "RTE: the files run the slot with the old bank and drop RB with MD=0; manual: slot runs with "
       "the restored SR" },
-    { "1111mmm010111101_sz0_pr0", illegal,
+    { "1111mmm010111101_sz0_pr0", manual_illegal,
       "FCNVDS with PR=0: undefined by the manual, illegal here" },
-    { "1111nnn010101101_sz0_pr0", illegal,
+    { "1111nnn010101101_sz0_pr0", manual_illegal,
       "FCNVSD with PR=0: undefined by the manual, illegal here" },
-    { "1111mmmm00111101_sz0_pr0", ftrc,
+    { "1111mmmm00111101_sz0_pr0", manual_ftrc,
       "FTRC: manual: 7FFFFFFF or 80000000 by sign if out of range, 80000000 for NaN" },
-    { "1111nn0111111101_sz0_pr0", ftrv,
+    { "1111nn0111111101_sz0_pr0", manual_ftrv,
       "FTRV: the files round, and overflow, at every step; right is what stays within the manual's "
       "error" },
-    { "1111nnmm11101101_sz0_pr0", fipr,
+    { "1111nnmm11101101_sz0_pr0", manual_fipr,
       "FIPR: the files round, and overflow, at every step; right is what stays within the manual's "
       "error" },
-    { "1111nnnn01111101_sz0_pr0", fsrra,
+    { "1111nnnn01111101_sz0_pr0", manual_fsrra,
       "FSRRA: approximate by the manual; right is what stays within 2^-21" },
     { NULL, fpu_error,
       "denormal operand with DN=0: the files compute; manual: FPU error, cause E" },

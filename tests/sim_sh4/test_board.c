@@ -20,7 +20,7 @@
 
 #define UNWRITTEN 0xA5A5A5A5u /* in ASERAM after power-on */
 
-static struct board *make(const char *options)
+static struct board *make_board(const char *options)
 {
     struct sim_board *sb = NULL;
     struct err err = { .code = ERR_OK };
@@ -28,11 +28,11 @@ static struct board *make(const char *options)
         fail_msg("%s: %s", options, err.what);
     return CONTAINER_OF(sb, struct board, base);
 }
-static void drop(struct board *b) { b->base.type->destroy(&b->base); }
+static void drop_board(struct board *b) { b->base.type->destroy(&b->base); }
 
 /* ---- the wire, bit by bit ---- */
 
-static int pulse(struct board *b, unsigned tms, unsigned tdi, unsigned *tdo)
+static int pulse_tck(struct board *b, unsigned tms, unsigned tdi, unsigned *tdo)
 {
     uint8_t m = (uint8_t)tms, d = (uint8_t)tdi, o = 0;
     int ret = b->base.type->clock(&b->base, 1, &m, &d, &o, NULL);
@@ -40,42 +40,42 @@ static int pulse(struct board *b, unsigned tms, unsigned tdi, unsigned *tdo)
         *tdo = o & 1;
     return ret;
 }
-static void path(struct board *b, const char *tms)
+static void walk_path(struct board *b, const char *tms)
 {
     for (; *tms; tms++)
-        pulse(b, *tms == '1', 0, NULL);
+        pulse_tck(b, *tms == '1', 0, NULL);
 }
-static uint64_t shift(struct board *b, uint64_t in, unsigned bits)
+static uint64_t shift_bits(struct board *b, uint64_t in, unsigned bits)
 {
     uint64_t out = 0;
     for (unsigned i = 0; i < bits; i++) {
         unsigned tdo;
-        pulse(b, i == bits - 1, in >> i & 1, &tdo);
+        pulse_tck(b, i == bits - 1, in >> i & 1, &tdo);
         out |= (uint64_t)tdo << i;
     }
-    path(b, "10");
+    walk_path(b, "10");
     return out;
 }
 static uint64_t ir_scan(struct board *b, uint64_t in, unsigned bits)
 {
-    path(b, "1100");
-    return shift(b, in, bits);
+    walk_path(b, "1100");
+    return shift_bits(b, in, bits);
 }
 static uint64_t dr_scan(struct board *b, uint64_t in, unsigned bits)
 {
-    path(b, "100");
-    return shift(b, in, bits);
+    walk_path(b, "100");
+    return shift_bits(b, in, bits);
 }
-static void command(struct board *b, enum sh4_hudi_ti ti)
+static void scan_command(struct board *b, enum sh4_hudi_ti ti)
 {
     ir_scan(b, (uint64_t)ti << 8 | 0xFF, 16);
 }
-static void tlr(struct board *b) { path(b, "111110"); }
+static void reset_tap(struct board *b) { walk_path(b, "111110"); }
 static void wait_us(struct board *b, unsigned us)
 {
     b->base.type->advance(&b->base, us * 1000ull, NULL);
 }
-static unsigned pins(struct board *b)
+static unsigned board_pins(struct board *b)
 {
     unsigned value, known;
     assert_int_equal(b->base.type->get_pins(&b->base, &value, &known, NULL), 0);
@@ -88,7 +88,7 @@ static void set_pin(struct board *b, unsigned pin, bool level)
 
 /* ---- programs ---- */
 
-static struct asm_prog *assemble(uint32_t origin, const char *src, bool big)
+static struct asm_prog *assemble_at(uint32_t origin, const char *src, bool big)
 {
     static struct asm_prog p;
     p = (struct asm_prog){ .big = big };
@@ -96,57 +96,60 @@ static struct asm_prog *assemble(uint32_t origin, const char *src, bool big)
     return &p;
 }
 /* Assembles to RAM (uncached view) and points the core at it. */
-static void start(struct board *b, const char *src)
+static void start_program(struct board *b, const char *src)
 {
-    const struct asm_prog *p = assemble(0xAC001000, src, b->opt.big);
+    const struct asm_prog *p = assemble_at(0xAC001000, src, b->opt.big);
     memcpy(b->ram + 0x1000, p->code, p->len);
     b->cpu.pc = 0xAC001000;
 }
 static void load_aseram(struct board *b, const char *src)
 {
-    const struct asm_prog *p = assemble(SH4_ASERAM, src, b->opt.big);
+    const struct asm_prog *p = assemble_at(SH4_ASERAM, src, b->opt.big);
     uint32_t bytes = (uint32_t)((p->len + 3) & ~3u);
-    command(b, SH4_TI_ASERAM_WRITE);
+    scan_command(b, SH4_TI_ASERAM_WRITE);
     dr_scan(b, (uint64_t)(bytes - 2) << 16, 32);
     for (uint32_t i = 0; i < bytes; i += 4)
         dr_scan(b, get32(p->code + i, b->opt.big), 32);
-    command(b, SH4_TI_RESET_NEGATE);
+    scan_command(b, SH4_TI_RESET_NEGATE);
 }
-static uint32_t ram32(const struct board *b, uint32_t at) { return get32(b->ram + at, b->opt.big); }
+static uint32_t ram_word(const struct board *b, uint32_t at)
+{
+    return get32(b->ram + at, b->opt.big);
+}
 
 /* ---- TAP ---- */
 
 static void tap__after_reset__ir_16_bits_capturing_01_and_bypass_1_bit(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    tlr(b);
+    struct board *b = make_board("");
+    reset_tap(b);
     uint64_t out = ir_scan(b, 0x0000FFFFFFFFull, 48); /* 32 ones, then zeros */
     assert_int_equal(out & 3, 1);
     assert_int_equal(out >> 16, 0xFFFFFFFF); /* what went in comes out 16 bits later */
-    tlr(b);
+    reset_tap(b);
     assert_int_equal(b->hudi.sdir, 0xFFFF);
     assert_int_equal(dr_scan(b, 0xB5A5, 32), 0xB5A5ull << 1); /* one bit late, captured as 0 */
-    drop(b);
+    drop_board(b);
 }
 
 static void tap__pause_in_a_scan__loses_nothing(void **state)
 {
     (void)state;
-    struct board *b = make("private=off");
-    tlr(b);
-    command(b, SH4_TI_RESET_NEGATE);
-    path(b, "100");
+    struct board *b = make_board("private=off");
+    reset_tap(b);
+    scan_command(b, SH4_TI_RESET_NEGATE);
+    walk_path(b, "100");
     uint64_t in = 0xCAFEBABE;
     for (unsigned i = 0; i < 16; i++)
-        pulse(b, i == 15, in >> i & 1, NULL);
-    path(b, "000"
-            "10"); /* Pause-DR for a while, Exit2, Shift again */
+        pulse_tck(b, i == 15, in >> i & 1, NULL);
+    walk_path(b, "000"
+                 "10"); /* Pause-DR for a while, Exit2, Shift again */
     for (unsigned i = 16; i < 32; i++)
-        pulse(b, i == 31, in >> i & 1, NULL);
-    path(b, "10");
+        pulse_tck(b, i == 31, in >> i & 1, NULL);
+    walk_path(b, "10");
     assert_int_equal(b->hudi.sddr, in);
-    drop(b);
+    drop_board(b);
 }
 
 static void sddr__host_and_program__see_each_others_words(void **state)
@@ -154,30 +157,30 @@ static void sddr__host_and_program__see_each_others_words(void **state)
     (void)state;
     static const char *const orders[] = { "le", "be" };
     for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
-        struct board *b = make(orders[i]);
-        start(
+        struct board *b = make_board(orders[i]);
+        start_program(
             b,
             "  mov.l sddr,r1\n  mov.l @r1,r0\nloop: mov.l @r1,r2\n  cmp/eq r0,r2\n  bt loop\n"
             "  not r2,r0\n  mov.l r0,@r1\n  bra loop\n  nop\n  .align 2\nsddr: .long 0xFFF00008\n");
-        tlr(b);
-        command(b, SH4_TI_RESET_NEGATE);
+        reset_tap(b);
+        scan_command(b, SH4_TI_RESET_NEGATE);
         dr_scan(b, 0x12345678, 32);
         wait_us(b, 10);
         assert_int_equal(dr_scan(b, 0x0000FFFE, 32), ~0x12345678u);
         wait_us(b, 10);
         assert_int_equal(dr_scan(b, 0, 32), ~0x0000FFFEu);
-        drop(b);
+        drop_board(b);
     }
 }
 
 static void sddr__16_bit_halves_and_sdir__as_the_manual_lists_them(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    start(b,
-          "  mov.l sdir,r1\n  mov.w @r1,r2\n  mov.l sddr,r1\n  mov.w @r1,r3\n  mov.w @(2,r1),r0\n"
-          "  mov r0,r4\n  mov #0x55,r0\n  mov.w r0,@(2,r1)\nstop: bra stop\n  nop\n  .align 2\n"
-          "sdir: .long 0xFFF00000\nsddr: .long 0xFFF00008\n");
+    struct board *b = make_board("");
+    start_program(
+        b, "  mov.l sdir,r1\n  mov.w @r1,r2\n  mov.l sddr,r1\n  mov.w @r1,r3\n  mov.w @(2,r1),r0\n"
+           "  mov r0,r4\n  mov #0x55,r0\n  mov.w r0,@(2,r1)\nstop: bra stop\n  nop\n  .align 2\n"
+           "sdir: .long 0xFFF00000\nsddr: .long 0xFFF00008\n");
     b->hudi.sddr = 0x12345678;
     b->hudi.sdir = 0x60FF;
     wait_us(b, 10);
@@ -185,7 +188,7 @@ static void sddr__16_bit_halves_and_sdir__as_the_manual_lists_them(void **state)
     assert_int_equal(b->cpu.r[3], 0x1234);
     assert_int_equal(b->cpu.r[4], 0x5678);
     assert_int_equal(b->hudi.sddr, 0x12340055);
-    drop(b);
+    drop_board(b);
 }
 
 /* ---- resets and ASE ---- */
@@ -193,10 +196,10 @@ static void sddr__16_bit_halves_and_sdir__as_the_manual_lists_them(void **state)
 static void hudi_reset__assert_and_negate__core_held_then_from_the_start(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    tlr(b);
+    struct board *b = make_board("");
+    reset_tap(b);
     wait_us(b, 10);
-    command(b, SH4_TI_RESET_ASSERT);
+    scan_command(b, SH4_TI_RESET_ASSERT);
     uint32_t pc = b->cpu.pc;
     uint64_t cycle = b->cpu.cycle;
     wait_us(b, 100);
@@ -204,31 +207,31 @@ static void hudi_reset__assert_and_negate__core_held_then_from_the_start(void **
     assert_int_equal(b->cpu.pc, pc);
     assert_true(b->cpu.cycle > cycle); /* time goes on */
     b->cpu.r[15] = 1;
-    command(b, SH4_TI_RESET_NEGATE);
+    scan_command(b, SH4_TI_RESET_NEGATE);
     assert_int_equal(b->cpu.ccn.expevt, 0);
     wait_us(b, 10);
     assert_int_equal(b->cpu.r[15], 0x8D000000);
     assert_int_equal(sh4_get_sr(&b->cpu), 0x400000F0);
-    drop(b);
+    drop_board(b);
 }
 
 static void nreset_pin__low_then_high__power_on_reset_and_tap_untouched(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    tlr(b);
-    command(b, SH4_TI_RESET_NEGATE);
-    start(b, "stop: bra stop\n  nop\n");
+    struct board *b = make_board("");
+    reset_tap(b);
+    scan_command(b, SH4_TI_RESET_NEGATE);
+    start_program(b, "stop: bra stop\n  nop\n");
     wait_us(b, 1);
     set_pin(b, JTAG_PIN_NRESET, false);
-    assert_int_equal(pins(b) & JTAG_PIN_NRESET, 0);
+    assert_int_equal(board_pins(b) & JTAG_PIN_NRESET, 0);
     wait_us(b, 10);
     assert_true(b->cpu.held);
     set_pin(b, JTAG_PIN_NRESET, true);
     wait_us(b, 10);
     assert_int_equal(b->cpu.pc >> 16, 0xA000);
     assert_int_equal(b->hudi.sdir >> 8, SH4_TI_RESET_NEGATE);
-    drop(b);
+    drop_board(b);
 }
 
 static void ase_boot__kernel_in_aseram__runs_at_reset_exit_and_pin_is_low(void **state)
@@ -236,75 +239,75 @@ static void ase_boot__kernel_in_aseram__runs_at_reset_exit_and_pin_is_low(void *
     (void)state;
     static const char *const orders[] = { "le", "be" };
     for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
-        struct board *b = make(orders[i]);
-        tlr(b);
-        assert_true(pins(b) & JTAG_PIN_ASEBRK);
+        struct board *b = make_board(orders[i]);
+        reset_tap(b);
+        assert_true(board_pins(b) & JTAG_PIN_ASEBRK);
         load_aseram(
             b,
             "  mov.l word,r0\n  mov.l sddr,r1\n  mov.l r0,@r1\nstop: bra stop\n  nop\n  .align 2\n"
             "word: .long 0x600DCAFE\nsddr: .long 0xFFF00008\n");
-        command(b, SH4_TI_RESET_ASSERT);
-        command(b, SH4_TI_BOOT);
-        command(b, SH4_TI_RESET_NEGATE);
+        scan_command(b, SH4_TI_RESET_ASSERT);
+        scan_command(b, SH4_TI_BOOT);
+        scan_command(b, SH4_TI_RESET_NEGATE);
         wait_us(b, 10);
         assert_int_equal(dr_scan(b, 0, 32), 0x600DCAFE);
-        assert_false(pins(b) & JTAG_PIN_ASEBRK);
+        assert_false(board_pins(b) & JTAG_PIN_ASEBRK);
         assert_int_equal(b->cpu.spc, 0xA0000000);
         assert_int_equal(b->cpu.ssr, SH4_SR_RESET);
-        command(b, SH4_TI_RESET_ASSERT); /* the latch is used up */
-        command(b, SH4_TI_RESET_NEGATE);
+        scan_command(b, SH4_TI_RESET_ASSERT); /* the latch is used up */
+        scan_command(b, SH4_TI_RESET_NEGATE);
         wait_us(b, 10);
-        assert_true(pins(b) & JTAG_PIN_ASEBRK);
+        assert_true(board_pins(b) & JTAG_PIN_ASEBRK);
         assert_int_equal(b->cpu.pc >> 24, 0xA0);
-        drop(b);
+        drop_board(b);
     }
 }
 
 static void ase_boot__tlr_before_reset_exit__latch_is_cleared(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    tlr(b);
-    command(b, SH4_TI_RESET_ASSERT);
-    command(b, SH4_TI_BOOT);
+    struct board *b = make_board("");
+    reset_tap(b);
+    scan_command(b, SH4_TI_RESET_ASSERT);
+    scan_command(b, SH4_TI_BOOT);
     set_pin(b, JTAG_PIN_NTRST, false);
     set_pin(b, JTAG_PIN_NTRST, true);
-    tlr(b);
-    command(b, SH4_TI_RESET_NEGATE);
+    reset_tap(b);
+    scan_command(b, SH4_TI_RESET_NEGATE);
     wait_us(b, 10);
     assert_false(b->cpu.in_ase);
-    drop(b);
+    drop_board(b);
 }
 
 static void ntrst__held_low__tap_does_not_move(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    tlr(b);
+    struct board *b = make_board("");
+    reset_tap(b);
     set_pin(b, JTAG_PIN_NTRST, false);
-    command(b, SH4_TI_RESET_ASSERT);
+    scan_command(b, SH4_TI_RESET_ASSERT);
     assert_int_equal(b->hudi.sdir, 0xFFFF);
-    assert_int_equal(pins(b) & JTAG_PIN_NTRST, 0);
-    drop(b);
+    assert_int_equal(board_pins(b) & JTAG_PIN_NTRST, 0);
+    drop_board(b);
 }
 
 static void ase_break__whatever_bl__enters_aseram_and_rte_goes_back(void **state)
 {
     (void)state;
     for (int by_pin = 0; by_pin < 2; by_pin++) {
-        struct board *b = make("");
-        tlr(b);
+        struct board *b = make_board("");
+        reset_tap(b);
         load_aseram(b, "  mov.l sddr,r7\nwait: mov.l @r7,r6\n  tst r6,r6\n  bt wait\n  rte\n  "
                        "nop\n  .align 2\n"
                        "sddr: .long 0xFFF00008\n");
-        start(b, "loop: bra loop\n  add #1,r8\n"); /* SR.BL is still set: reset state */
+        start_program(b, "loop: bra loop\n  add #1,r8\n"); /* SR.BL is still set: reset state */
         b->cpu.r[8] = 0;
         b->cpu.r[15] = 0x8C100000;
         wait_us(b, 10);
         if (by_pin)
             set_pin(b, JTAG_PIN_ASEBRK, false);
         else
-            command(b, SH4_TI_BREAK);
+            scan_command(b, SH4_TI_BREAK);
         wait_us(b, 1);
         assert_true(b->cpu.in_ase);
         assert_int_equal(b->cpu.pc >> 24, 0xFC);
@@ -313,65 +316,65 @@ static void ase_break__whatever_bl__enters_aseram_and_rte_goes_back(void **state
         uint32_t r8 = b->cpu.r[8];
         wait_us(b, 10);
         assert_int_equal(b->cpu.r[8], r8);
-        command(b, SH4_TI_RESET_NEGATE); /* not held: no effect */
+        scan_command(b, SH4_TI_RESET_NEGATE); /* not held: no effect */
         dr_scan(b, 1, 32);
         wait_us(b, 10);
         assert_false(b->cpu.in_ase);
         assert_true(b->cpu.r[8] > r8);
-        drop(b);
+        drop_board(b);
     }
 }
 
 static void private_off__break_boot_status_aseram__plain_sddr(void **state)
 {
     (void)state;
-    struct board *b = make("private=off");
-    tlr(b);
-    start(b, "stop: bra stop\n  nop\n");
-    command(b, SH4_TI_ASERAM_WRITE);
+    struct board *b = make_board("private=off");
+    reset_tap(b);
+    start_program(b, "stop: bra stop\n  nop\n");
+    scan_command(b, SH4_TI_ASERAM_WRITE);
     dr_scan(b, 0x00020000, 32);
     dr_scan(b, 0xDEADBEEF, 32);
     assert_int_equal(get32(b->cpu.aseram, false), UNWRITTEN);
     assert_int_equal(b->hudi.sddr, 0xDEADBEEF);
-    command(b, SH4_TI_BREAK);
+    scan_command(b, SH4_TI_BREAK);
     set_pin(b, JTAG_PIN_ASEBRK, false);
     wait_us(b, 10);
     assert_false(b->cpu.in_ase);
-    command(b, SH4_TI_STATUS);
+    scan_command(b, SH4_TI_STATUS);
     dr_scan(b, SH4_STATUS_SR << 3, 32);
     assert_int_equal(dr_scan(b, 0, 32), SH4_STATUS_SR << 3);
-    drop(b);
+    drop_board(b);
 }
 
 static void aseram_write__range_and_restart__only_announced_words_land(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    tlr(b);
-    command(b, SH4_TI_ASERAM_WRITE);
+    struct board *b = make_board("");
+    reset_tap(b);
+    scan_command(b, SH4_TI_ASERAM_WRITE);
     dr_scan(b, 0x02A6u << 16 | 0x02A0, 32); /* two words at 0x2A0 */
     for (uint32_t i = 1; i <= 3; i++)
         dr_scan(b, 0x11111111 * i, 32);
     assert_int_equal(get32(b->cpu.aseram + 0x2A0, false), 0x11111111);
     assert_int_equal(get32(b->cpu.aseram + 0x2A4, false), 0x22222222);
     assert_int_equal(get32(b->cpu.aseram + 0x2A8, false), UNWRITTEN);
-    command(b, SH4_TI_ASERAM_WRITE);
+    scan_command(b, SH4_TI_ASERAM_WRITE);
     dr_scan(b, 0x03FEu << 16 | 0x03FC, 32); /* a new header */
     dr_scan(b, 0x44444444, 32);
     assert_int_equal(get32(b->cpu.aseram + 0x3FC, false), 0x44444444);
-    drop(b);
+    drop_board(b);
 }
 
 static void status_read__selectors__show_the_running_core(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    tlr(b);
-    start(
+    struct board *b = make_board("");
+    reset_tap(b);
+    start_program(
         b,
         "  mov.l at,r1\nloop: mov.l @r1,r2\n  bra loop\n  nop\n  .align 2\nat: .long 0xAC300000\n");
     wait_us(b, 10);
-    command(b, SH4_TI_STATUS);
+    scan_command(b, SH4_TI_STATUS);
     dr_scan(b, SH4_STATUS_SR << 3, 32);
     assert_int_equal(dr_scan(b, SH4_STATUS_FETCH << 3, 32), sh4_get_sr(&b->cpu));
     uint32_t fetch = (uint32_t)dr_scan(b, SH4_STATUS_OPERAND << 3, 32);
@@ -387,31 +390,32 @@ static void status_read__selectors__show_the_running_core(void **state)
     uint64_t moved = b->cpu.cycle;
     wait_us(b, 1);
     assert_true(b->cpu.cycle > moved); /* it never stopped */
-    drop(b);
+    drop_board(b);
 }
 
 static void hudi_interrupt__priority_above_mask__one_interrupt_each(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    tlr(b);
-    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov.l iprc,r1\n  mov #2,r0\n  mov.w r0,@r1\n  mov.l "
-             "sr,r0\n"
-             "  mov #0,r8\n  ldc r0,sr\nloop: bra loop\n  nop\n  .align 2\n"
-             "vbr: .long 0xAC001000\niprc: .long 0xFFD0000C\nsr: .long 0x40000010\n"
-             "  .org 0xAC001600\n  add #1,r8\n  mov.l intevt,r0\n  mov.l @r0,r9\n  rte\n  nop\n  "
-             ".align 2\n"
-             "intevt: .long 0xFF000028\n");
+    struct board *b = make_board("");
+    reset_tap(b);
+    start_program(
+        b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov.l iprc,r1\n  mov #2,r0\n  mov.w r0,@r1\n  mov.l "
+           "sr,r0\n"
+           "  mov #0,r8\n  ldc r0,sr\nloop: bra loop\n  nop\n  .align 2\n"
+           "vbr: .long 0xAC001000\niprc: .long 0xFFD0000C\nsr: .long 0x40000010\n"
+           "  .org 0xAC001600\n  add #1,r8\n  mov.l intevt,r0\n  mov.l @r0,r9\n  rte\n  nop\n  "
+           ".align 2\n"
+           "intevt: .long 0xFF000028\n");
     wait_us(b, 10);
     assert_int_equal(b->cpu.r[8], 0);
-    command(b, SH4_TI_INTERRUPT);
+    scan_command(b, SH4_TI_INTERRUPT);
     wait_us(b, 10);
     assert_int_equal(b->cpu.r[8], 1);
     assert_int_equal(b->cpu.r[9], 0x600);
     ir_scan(b, 0xBF00, 16); /* 101x xxxx */
     wait_us(b, 10);
     assert_int_equal(b->cpu.r[8], 2);
-    drop(b);
+    drop_board(b);
 }
 
 /* ---- time ---- */
@@ -419,18 +423,18 @@ static void hudi_interrupt__priority_above_mask__one_interrupt_each(void **state
 static void clock__tck_and_wait__cost_cycles_at_the_ratio(void **state)
 {
     (void)state;
-    struct board *b = make("tck=8000000,cpu=160000000");
+    struct board *b = make_board("tck=8000000,cpu=160000000");
     uint8_t zeros[125] = { 0 }, out[125];
     assert_int_equal(b->base.type->now_ns(&b->base), 0);
     assert_int_equal(b->base.type->clock(&b->base, 1000, zeros, zeros, out, NULL), 0);
     assert_int_equal(b->base.type->now_ns(&b->base), 125000);
     wait_us(b, 7);
     assert_int_equal(b->base.type->now_ns(&b->base), 132000);
-    pins(b);
+    board_pins(b);
     assert_in_range(b->cpu.cycle, 132 * 160, 132 * 160 + 40);
     /* a quarter of the CPU clock */
     assert_int_equal(b->base.type->set_tck_hz(&b->base, 1000000000), 40000000);
-    drop(b);
+    drop_board(b);
 }
 
 static void clock__same_bits_in_other_pieces__same_cycles_and_words(void **state)
@@ -450,10 +454,10 @@ static void clock__same_bits_in_other_pieces__same_cycles_and_words(void **state
             tms[at[k] / 8] |= (uint8_t)(1u << at[k] % 8);
     }
     for (int run = 0; run < 2; run++) {
-        struct board *b = make("");
-        tlr(b);
-        command(b, SH4_TI_RESET_NEGATE);
-        start(
+        struct board *b = make_board("");
+        reset_tap(b);
+        scan_command(b, SH4_TI_RESET_NEGATE);
+        start_program(
             b,
             "  mov.l sddr,r1\nloop: mov.l @r1,r2\n  add #3,r2\n  mov.l r2,@r1\n  bra loop\n  nop\n"
             "  .align 2\nsddr: .long 0xFFF00008\n");
@@ -462,10 +466,10 @@ static void clock__same_bits_in_other_pieces__same_cycles_and_words(void **state
             assert_int_equal(b->base.type->clock(&b->base, step, tms + i / 8, tdi + i / 8,
                                                  out[run] + i / 8, NULL),
                              0);
-        pins(b);
+        board_pins(b);
         cycle[run] = b->cpu.cycle;
         pc[run] = b->cpu.pc;
-        drop(b);
+        drop_board(b);
     }
     assert_memory_equal(out[0], out[1], sizeof out[0]);
     assert_int_equal(cycle[0], cycle[1]);
@@ -477,18 +481,19 @@ static void clock__same_bits_in_other_pieces__same_cycles_and_words(void **state
 static void memory__aliases_rom_and_nothing__as_the_map_says(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    start(b, "  mov.l ram,r1\n  mov.l word,r0\n  mov.l r0,@r1\n  mov.l alias,r1\n  mov.l @r1,r2\n"
-             "  mov.l p0,r1\n  mov.l @r1,r3\n  mov.l rom,r1\n  mov.l @r1,r4\n  mov.l r0,@r1\n  "
-             "mov.l @r1,r5\n"
-             "  mov.l flash,r1\n  mov.l @r1,r6\n  mov.l none,r1\n  mov.l @r1,r7\n  mov.l r7,@r1\n  "
-             "mov.b @r1,r8\n"
-             "stop: bra stop\n  nop\n  .align 2\n"
-             "ram: .long 0xAC200000\nword: .long 0xC001D00D\nalias: .long 0xAF200000\np0: .long "
-             "0x0D200000\n"
-             "rom: .long 0xA0000000\nflash: .long 0xA0200000\nnone: .long 0xA4001234\n");
+    struct board *b = make_board("");
+    start_program(
+        b, "  mov.l ram,r1\n  mov.l word,r0\n  mov.l r0,@r1\n  mov.l alias,r1\n  mov.l @r1,r2\n"
+           "  mov.l p0,r1\n  mov.l @r1,r3\n  mov.l rom,r1\n  mov.l @r1,r4\n  mov.l r0,@r1\n  "
+           "mov.l @r1,r5\n"
+           "  mov.l flash,r1\n  mov.l @r1,r6\n  mov.l none,r1\n  mov.l @r1,r7\n  mov.l r7,@r1\n  "
+           "mov.b @r1,r8\n"
+           "stop: bra stop\n  nop\n  .align 2\n"
+           "ram: .long 0xAC200000\nword: .long 0xC001D00D\nalias: .long 0xAF200000\np0: .long "
+           "0x0D200000\n"
+           "rom: .long 0xA0000000\nflash: .long 0xA0200000\nnone: .long 0xA4001234\n");
     wait_us(b, 20);
-    assert_int_equal(ram32(b, 0x200000), 0xC001D00D);
+    assert_int_equal(ram_word(b, 0x200000), 0xC001D00D);
     assert_int_equal(b->cpu.r[2], 0xC001D00D);
     assert_int_equal(b->cpu.r[3], 0xC001D00D);
     assert_int_equal(b->cpu.r[4], le32(b->rom));
@@ -499,7 +504,7 @@ static void memory__aliases_rom_and_nothing__as_the_map_says(void **state)
     assert_int_equal(b->nothing_reads, 2);
     assert_int_equal(b->nothing_writes, 1);
     assert_int_equal(b->nothing_first, 0x04001234);
-    drop(b);
+    drop_board(b);
 }
 
 static void memory__sh7091__video_ram_in_two_views_and_sound_ram(void **state)
@@ -514,17 +519,18 @@ static void memory__sh7091__video_ram_in_two_views_and_sound_ram(void **state)
         struct board *b = CONTAINER_OF(sb, struct board, base);
         /* 64-bit view: words 0 and 1 of a pair are in banks 0 and 1; bank 1 starts 4 MB up in the
          * 32-bit view. */
-        start(b, "  mov.l v64,r1\n  mov.l one,r0\n  mov.l r0,@(8,r1)\n  mov.l two,r0\n  mov.l "
-                 "r0,@(12,r1)\n"
-                 "  mov.l v32,r1\n  mov.l @(4,r1),r2\n  mov.l bank,r3\n  mov.l @(4,r3),r3\n  mov.w "
-                 "@(6,r1),r0\n  mov r0,r4\n"
-                 "  mov.b @(5,r1),r0\n  mov r0,r5\n  mov #-1,r0\n  mov.b r0,@(4,r1)\n  mov.l "
-                 "v64,r1\n  mov.l @(8,r1),r6\n"
-                 "  mov.l sound,r1\n  mov.l r2,@r1\n  mov.l @r1,r7\n"
-                 "stop: bra stop\n  nop\n  .align 2\n"
-                 "v64: .long 0xA4000000\nv32: .long 0xA5000000\nbank: .long 0xA5400000\nsound: "
-                 ".long 0xA0800100\n"
-                 "one: .long 0x11223344\ntwo: .long 0x55667788\n");
+        start_program(
+            b, "  mov.l v64,r1\n  mov.l one,r0\n  mov.l r0,@(8,r1)\n  mov.l two,r0\n  mov.l "
+               "r0,@(12,r1)\n"
+               "  mov.l v32,r1\n  mov.l @(4,r1),r2\n  mov.l bank,r3\n  mov.l @(4,r3),r3\n  mov.w "
+               "@(6,r1),r0\n  mov r0,r4\n"
+               "  mov.b @(5,r1),r0\n  mov r0,r5\n  mov #-1,r0\n  mov.b r0,@(4,r1)\n  mov.l "
+               "v64,r1\n  mov.l @(8,r1),r6\n"
+               "  mov.l sound,r1\n  mov.l r2,@r1\n  mov.l @r1,r7\n"
+               "stop: bra stop\n  nop\n  .align 2\n"
+               "v64: .long 0xA4000000\nv32: .long 0xA5000000\nbank: .long 0xA5400000\nsound: "
+               ".long 0xA0800100\n"
+               "one: .long 0x11223344\ntwo: .long 0x55667788\n");
         wait_us(b, 20);
         bool big = b->opt.big;
         assert_int_equal(b->cpu.r[2], 0x11223344);
@@ -535,86 +541,89 @@ static void memory__sh7091__video_ram_in_two_views_and_sound_ram(void **state)
         assert_int_equal(b->cpu.r[7], 0x11223344);
         assert_int_equal(get32(b->sound + 0x100, big), 0x11223344);
         assert_int_equal(b->nothing_reads + b->nothing_writes, 0);
-        drop(b);
+        drop_board(b);
     }
 }
 
 static void registers__versions_storage_and_unknown__answered(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    start(b, "  mov.l pvr,r1\n  mov.l @r1,r2\n  mov.l bcr,r1\n  mov.l word,r0\n  mov.l r0,@r1\n  "
-             "mov.l @r1,r3\n"
-             "  mov.l odd,r1\n  mov.l @r1,r4\n  mov.l mode,r1\n  mov.b r0,@r1\nstop: bra stop\n  "
-             "nop\n  .align 2\n"
-             "pvr: .long 0xFF000030\nbcr: .long 0xFF800000\nword: .long 0x12345678\nodd: .long "
-             "0xFF800100\n"
-             "mode: .long 0xFF940110\n");
+    struct board *b = make_board("");
+    start_program(
+        b, "  mov.l pvr,r1\n  mov.l @r1,r2\n  mov.l bcr,r1\n  mov.l word,r0\n  mov.l r0,@r1\n  "
+           "mov.l @r1,r3\n"
+           "  mov.l odd,r1\n  mov.l @r1,r4\n  mov.l mode,r1\n  mov.b r0,@r1\nstop: bra stop\n  "
+           "nop\n  .align 2\n"
+           "pvr: .long 0xFF000030\nbcr: .long 0xFF800000\nword: .long 0x12345678\nodd: .long "
+           "0xFF800100\n"
+           "mode: .long 0xFF940110\n");
     wait_us(b, 20);
     assert_int_equal(b->cpu.r[2] >> 8 & 0xFFFF, 0x0205);
     assert_int_equal(b->cpu.r[3], 0x12345678);
     assert_int_equal(b->unknown_regs, 1);
     assert_int_equal(b->unknown_first, 0xFF800100);
-    drop(b);
+    drop_board(b);
 }
 
 static void tmu__underflow_interrupt__at_the_period(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov.l ipra,r1\n  mov.l prio,r0\n  mov.w r0,@r1\n  "
-             "mov.l tmu,r1\n"
-             "  mov.l count,r0\n  mov.l r0,@(8,r1)\n  mov.l r0,@(12,r1)\n  mov #0x20,r0\n  mov.w "
-             "r0,@(16,r1)\n"
-             "  mov #0,r8\n  mov #1,r0\n  mov.b r0,@(4,r1)\n  mov.l sr,r0\n  ldc r0,sr\nloop: bra "
-             "loop\n  nop\n"
-             "  .align 2\nvbr: .long 0xAC001000\nipra: .long 0xFFD00004\nprio: .long 0x5000\n"
-             "tmu: .long 0xFFD80000\ncount: .long 1249\nsr: .long 0x40000040\n"
-             "  .org 0xAC001600\n  add #1,r8\n  mov.l tcr,r0\n  mov #0x20,r9\n  mov.w r9,@r0\n  "
-             "mov.w @r0,r9\n"
-             "  rte\n  nop\n  .align 2\ntcr: .long 0xFFD80010\n");
+    struct board *b = make_board("");
+    start_program(
+        b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov.l ipra,r1\n  mov.l prio,r0\n  mov.w r0,@r1\n  "
+           "mov.l tmu,r1\n"
+           "  mov.l count,r0\n  mov.l r0,@(8,r1)\n  mov.l r0,@(12,r1)\n  mov #0x20,r0\n  mov.w "
+           "r0,@(16,r1)\n"
+           "  mov #0,r8\n  mov #1,r0\n  mov.b r0,@(4,r1)\n  mov.l sr,r0\n  ldc r0,sr\nloop: bra "
+           "loop\n  nop\n"
+           "  .align 2\nvbr: .long 0xAC001000\nipra: .long 0xFFD00004\nprio: .long 0x5000\n"
+           "tmu: .long 0xFFD80000\ncount: .long 1249\nsr: .long 0x40000040\n"
+           "  .org 0xAC001600\n  add #1,r8\n  mov.l tcr,r0\n  mov #0x20,r9\n  mov.w r9,@r0\n  "
+           "mov.w @r0,r9\n"
+           "  rte\n  nop\n  .align 2\ntcr: .long 0xFFD80010\n");
     /* 50 MHz / 4 / 1250 = 10 kHz */
     wait_us(b, 100150);
     assert_in_range(b->cpu.r[8], 1000, 1001);
     uint32_t at = b->cpu.r[8];
     wait_us(b, 100000);
     assert_int_equal(b->cpu.r[8] - at, 1000);
-    drop(b);
+    drop_board(b);
 }
 
 static void wdt__overflow_in_watchdog_mode__resets_the_core_and_says_so(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    start(b, "  mov.l wt,r1\n  mov.l cnt,r0\n  mov.w r0,@r1\n  mov.l csr,r0\n  mov.w r0,@(4,r1)\n"
-             "stop: bra stop\n  nop\n  .align 2\nwt: .long 0xFFC00008\ncnt: .long 0x5A00\ncsr: "
-             ".long 0xA5C0\n");
+    struct board *b = make_board("");
+    start_program(
+        b, "  mov.l wt,r1\n  mov.l cnt,r0\n  mov.w r0,@r1\n  mov.l csr,r0\n  mov.w r0,@(4,r1)\n"
+           "stop: bra stop\n  nop\n  .align 2\nwt: .long 0xFFC00008\ncnt: .long 0x5A00\ncsr: "
+           ".long 0xA5C0\n");
     wait_us(b, 100); /* 256 * 32 / 50 MHz = 164 us */
     assert_int_equal(b->cpu.pc >> 24, 0xAC);
     wait_us(b, 100);
     assert_int_equal(b->cpu.pc >> 24, 0xA0);
     assert_true(b->wdt.wtcsr & REG_MASK(SH4_WTCSR_WOVF));
-    drop(b);
+    drop_board(b);
 }
 
 static void wdt__ase_mode__stands_still(void **state)
 {
     (void)state;
-    struct board *b = make("");
-    tlr(b);
+    struct board *b = make_board("");
+    reset_tap(b);
     load_aseram(b, "stop: bra stop\n  nop\n");
-    start(b,
-          "  mov.l wt,r1\n  mov.l csr,r0\n  mov.w r0,@(4,r1)\nstop: bra stop\n  nop\n  .align 2\n"
-          "wt: .long 0xFFC00008\ncsr: .long 0xA5C0\n");
+    start_program(
+        b, "  mov.l wt,r1\n  mov.l csr,r0\n  mov.w r0,@(4,r1)\nstop: bra stop\n  nop\n  .align 2\n"
+           "wt: .long 0xFFC00008\ncsr: .long 0xA5C0\n");
     wait_us(b, 100);
-    command(b, SH4_TI_BREAK);
+    scan_command(b, SH4_TI_BREAK);
     wait_us(b, 1);
     uint8_t count = b->wdt.wtcnt;
     assert_true(count > 0);
     wait_us(b, 100000);
     assert_int_equal(b->wdt.wtcnt, count);
     assert_true(b->cpu.in_ase);
-    drop(b);
+    drop_board(b);
 }
 
 static void scif__file__receives_what_the_program_sends(void **state)
@@ -624,18 +633,19 @@ static void scif__file__receives_what_the_program_sends(void **state)
     int fd = mkstemp(name);
     assert_true(fd >= 0);
     snprintf(options, sizeof options, "serial=file:%s", name);
-    struct board *b = make(options);
-    start(b,
-          "  mov.l scif,r1\n  mov #0,r0\n  mov.b r0,@(4,r1)\n  mov #0x20,r0\n  mov.w r0,@(8,r1)\n"
-          "  mova msg,r0\n  mov r0,r2\n  mov #6,r3\nnext: mov.b @r2+,r0\n  mov.b r0,@(12,r1)\n  dt "
-          "r3\n"
-          "  bf next\nstop: bra stop\n  nop\n  .align 2\nscif: .long 0xFFE80000\n"
-          "msg: .long 0x6C6C6548\n .word 0x0A6F\n");
+    struct board *b = make_board(options);
+    start_program(
+        b,
+        "  mov.l scif,r1\n  mov #0,r0\n  mov.b r0,@(4,r1)\n  mov #0x20,r0\n  mov.w r0,@(8,r1)\n"
+        "  mova msg,r0\n  mov r0,r2\n  mov #6,r3\nnext: mov.b @r2+,r0\n  mov.b r0,@(12,r1)\n  dt "
+        "r3\n"
+        "  bf next\nstop: bra stop\n  nop\n  .align 2\nscif: .long 0xFFE80000\n"
+        "msg: .long 0x6C6C6548\n .word 0x0A6F\n");
     wait_us(b, 1000);
     assert_int_equal(b->scif.sent, 6);
     assert_int_equal(read(fd, text, sizeof text), 6);
     assert_string_equal(text, "Hello\n");
-    drop(b);
+    drop_board(b);
     close(fd);
     unlink(name);
 }
@@ -647,16 +657,17 @@ static void scif__pty__line_works_both_ways_and_the_link_goes_away(void **state)
     assert_non_null(mkdtemp(dir));
     snprintf(link, sizeof link, "%s/line", dir);
     snprintf(options, sizeof options, "serial=pty:%s", link);
-    struct board *b = make(options);
+    struct board *b = make_board(options);
     int fd = open(link, O_RDWR | O_NOCTTY | O_NONBLOCK);
     assert_true(fd >= 0);
     /* echoes each character plus one */
-    start(b,
-          "  mov.l scif,r1\n  mov #0,r0\n  mov.b r0,@(4,r1)\n  mov #0x30,r0\n  mov.w r0,@(8,r1)\n"
-          "  mov.l count,r2\n  mov.l data,r4\nwait: mov.w @r2,r3\n  mov #31,r0\n  and r3,r0\n  tst "
-          "r0,r0\n  bt wait\n"
-          "  mov.b @r4,r0\n  add #1,r0\n  mov.b r0,@(12,r1)\n  bra wait\n  nop\n  .align 2\n"
-          "scif: .long 0xFFE80000\ncount: .long 0xFFE8001C\ndata: .long 0xFFE80014\n");
+    start_program(
+        b,
+        "  mov.l scif,r1\n  mov #0,r0\n  mov.b r0,@(4,r1)\n  mov #0x30,r0\n  mov.w r0,@(8,r1)\n"
+        "  mov.l count,r2\n  mov.l data,r4\nwait: mov.w @r2,r3\n  mov #31,r0\n  and r3,r0\n  tst "
+        "r0,r0\n  bt wait\n"
+        "  mov.b @r4,r0\n  add #1,r0\n  mov.b r0,@(12,r1)\n  bra wait\n  nop\n  .align 2\n"
+        "scif: .long 0xFFE80000\ncount: .long 0xFFE8001C\ndata: .long 0xFFE80014\n");
     assert_int_equal(write(fd, "GDL", 3), 3);
     for (int i = 0; i < 100 && b->scif.sent < 3; i++)
         wait_us(b, 100);
@@ -664,7 +675,7 @@ static void scif__pty__line_works_both_ways_and_the_link_goes_away(void **state)
     assert_int_equal(read(fd, got, sizeof got), 3);
     assert_memory_equal(got, "HEM", 3);
     close(fd);
-    drop(b);
+    drop_board(b);
     assert_int_equal(access(link, F_OK), -1);
     assert_int_equal(rmdir(dir), 0);
 }
@@ -672,20 +683,21 @@ static void scif__pty__line_works_both_ways_and_the_link_goes_away(void **state)
 static void nmi__pin_at_a_time__taken_with_every_mask_once(void **state)
 {
     (void)state;
-    struct board *b = make("nmi=50");
-    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov #0,r8\n  mov.l sr,r0\n  ldc r0,sr\nloop: bra "
-             "loop\n  nop\n  .align 2\n"
-             "vbr: .long 0xAC001000\nsr: .long 0x400000F0\n"
-             "  .org 0xAC001600\n  add #1,r8\n  mov.l intevt,r0\n  mov.l @r0,r9\n  rte\n  nop\n  "
-             ".align 2\n"
-             "intevt: .long 0xFF000028\n");
+    struct board *b = make_board("nmi=50");
+    start_program(
+        b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov #0,r8\n  mov.l sr,r0\n  ldc r0,sr\nloop: bra "
+           "loop\n  nop\n  .align 2\n"
+           "vbr: .long 0xAC001000\nsr: .long 0x400000F0\n"
+           "  .org 0xAC001600\n  add #1,r8\n  mov.l intevt,r0\n  mov.l @r0,r9\n  rte\n  nop\n  "
+           ".align 2\n"
+           "intevt: .long 0xFF000028\n");
     wait_us(b, 49);
     assert_int_equal(b->cpu.r[8], 0);
     wait_us(b, 100);
     assert_int_equal(b->cpu.r[8], 1);
     assert_int_equal(b->cpu.r[9], SH4_INT_NMI);
     assert_true(b->intc.nmi_pin);
-    drop(b);
+    drop_board(b);
 }
 
 static void bootrom__power_on__idles_with_exceptions_open(void **state)
@@ -693,13 +705,13 @@ static void bootrom__power_on__idles_with_exceptions_open(void **state)
     (void)state;
     static const char *const orders[] = { "le", "be" };
     for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
-        struct board *b = make(orders[i]);
+        struct board *b = make_board(orders[i]);
         wait_us(b, 100);
         assert_int_equal(sh4_get_sr(&b->cpu), 0x400000F0);
         assert_int_equal(b->cpu.r[15], 0x8D000000);
         assert_int_equal(b->cpu.pc & 0xFFFFFF00, 0xA0000000);
         assert_int_equal(b->nothing_reads + b->nothing_writes + b->unknown_regs, 0);
-        drop(b);
+        drop_board(b);
     }
 }
 
@@ -709,65 +721,65 @@ static void faults__each__looks_from_outside_as_described(void **state)
 {
     (void)state;
     struct err err = { .code = ERR_OK };
-    struct board *b = make("fault=no-power");
-    tlr(b);
+    struct board *b = make_board("fault=no-power");
+    reset_tap(b);
     assert_int_equal(ir_scan(b, 0xFFFF, 16), 0);
-    assert_int_equal(pins(b) & JTAG_PIN_VTREF, 0);
-    drop(b);
-    b = make("fault=stuck-tdo");
-    tlr(b);
+    assert_int_equal(board_pins(b) & JTAG_PIN_VTREF, 0);
+    drop_board(b);
+    b = make_board("fault=stuck-tdo");
+    reset_tap(b);
     assert_int_equal(ir_scan(b, 0, 16), 0xFFFF);
-    assert_true(pins(b) & JTAG_PIN_VTREF);
-    drop(b);
-    b = make("fault=wrong-ir");
-    tlr(b);
+    assert_true(board_pins(b) & JTAG_PIN_VTREF);
+    drop_board(b);
+    b = make_board("fault=wrong-ir");
+    reset_tap(b);
     assert_int_equal(ir_scan(b, 0x1F, 37) >> 5 & 0x1F, 0x1F); /* five bits, not sixteen */
-    drop(b);
-    b = make("fault=no-clock");
-    tlr(b);
+    drop_board(b);
+    b = make_board("fault=no-clock");
+    reset_tap(b);
     assert_int_equal(ir_scan(b, 0x60FF, 16) & 3, 1);
     uint32_t pc = b->cpu.pc;
     wait_us(b, 100);
     assert_int_equal(b->cpu.pc, pc);
     assert_int_equal(b->base.type->now_ns(&b->base) > 100000, true);
-    drop(b);
-    b = make("fault=silent");
-    tlr(b);
-    command(b, SH4_TI_BREAK);
+    drop_board(b);
+    b = make_board("fault=silent");
+    reset_tap(b);
+    scan_command(b, SH4_TI_BREAK);
     wait_us(b, 100);
     assert_false(b->cpu.in_ase);
-    drop(b);
-    b = make("fault=no-power@50"); /* in the middle of a session */
-    tlr(b);
+    drop_board(b);
+    b = make_board("fault=no-power@50"); /* in the middle of a session */
+    reset_tap(b);
     assert_int_equal(ir_scan(b, 0xFFFF, 16) & 3, 1);
     ir_scan(b, 0xFFFF, 32);
     assert_int_equal(ir_scan(b, 0xFFFF, 16), 0);
-    assert_int_equal(pins(b), 0);
-    drop(b);
-    b = make("fault=unplug@100");
+    assert_int_equal(board_pins(b), 0);
+    drop_board(b);
+    b = make_board("fault=unplug@100");
     uint8_t bits[16] = { 0 };
     /* as a whole */
     assert_int_equal(b->base.type->clock(&b->base, 128, bits, bits, NULL, &err), -ERR_USB);
-    assert_int_equal(pulse(b, 1, 0, NULL), -ERR_USB); /* and for good */
+    assert_int_equal(pulse_tck(b, 1, 0, NULL), -ERR_USB); /* and for good */
     assert_int_equal(b->base.type->reopen(&b->base, &err), -ERR_USB);
-    drop(b);
-    b = make("fault=unplug@100");
+    drop_board(b);
+    b = make_board("fault=unplug@100");
     int ret = 0, n = 0;
     for (; n < 200 && ret == 0; n++)
-        ret = pulse(b, 1, 0, NULL);
+        ret = pulse_tck(b, 1, 0, NULL);
     assert_int_equal(ret, -ERR_USB);
     assert_int_equal(n, 101);
     assert_int_equal(
         b->base.type->clock(&b->base, 1, (const uint8_t *)"", (const uint8_t *)"", NULL, &err),
         -ERR_USB);
     assert_string_not_equal(err.hint, "");
-    drop(b);
+    drop_board(b);
 }
 
 static void fault_power__times_given__board_starts_anew_afterwards(void **state)
 {
     (void)state;
-    struct board *b = make("fault=no-power@2ms+3ms");
+    struct board *b = make_board("fault=no-power@2ms+3ms");
     const struct sim_board_type *type = b->base.type;
     unsigned pins, known;
     uint8_t bits[8] = { 0 }, tdo[8];
@@ -792,13 +804,13 @@ static void fault_power__times_given__board_starts_anew_afterwards(void **state)
     assert_int_equal(b->ram[0x1234], 0);
     assert_int_equal(b->cpu.ccn.expevt, 0);
     assert_true(sh4_cpu_total(&b->cpu, 0x13) > 0);
-    drop(b);
+    drop_board(b);
 }
 
 static void fault_unplug__times_given__must_be_opened_again(void **state)
 {
     (void)state;
-    struct board *b = make("fault=unplug@2ms+150ms");
+    struct board *b = make_board("fault=unplug@2ms+150ms");
     const struct sim_board_type *type = b->base.type;
     uint8_t bits[8] = { 0 };
     struct err err = { .code = ERR_OK };
@@ -813,13 +825,13 @@ static void fault_unplug__times_given__must_be_opened_again(void **state)
     assert_int_equal(type->reopen(&b->base, &err), 0);
     assert_int_equal(type->clock(&b->base, 64, bits, bits, NULL, &err), 0);
     assert_int_equal(b->ram[0x1234], 0x55); /* the board did not notice */
-    drop(b);
+    drop_board(b);
 }
 
 static void fault_power__period_given__comes_again(void **state)
 {
     (void)state;
-    struct board *b = make("fault=no-power@2ms+3ms/10ms");
+    struct board *b = make_board("fault=no-power@2ms+3ms/10ms");
     unsigned pins, known;
     for (unsigned ms = 1; ms < 60; ms++) { /* it is `ms` now */
         wait_us(b, 1000);
@@ -827,33 +839,33 @@ static void fault_power__period_given__comes_again(void **state)
         if (ms % 10 != 2 && ms % 10 != 5) /* not at the edges themselves */
             assert_int_equal(!(pins & JTAG_PIN_VTREF), ms % 10 > 2 && ms % 10 < 5);
     }
-    drop(b);
+    drop_board(b);
 }
 
 static void fault_silent__ase_boot__comes_up_in_the_boot_rom(void **state)
 {
     (void)state;
-    struct board *b = make("fault=silent");
-    tlr(b);
-    command(b, SH4_TI_RESET_ASSERT);
-    command(b, SH4_TI_BOOT);
-    command(b, SH4_TI_RESET_NEGATE);
+    struct board *b = make_board("fault=silent");
+    reset_tap(b);
+    scan_command(b, SH4_TI_RESET_ASSERT);
+    scan_command(b, SH4_TI_BOOT);
+    scan_command(b, SH4_TI_RESET_NEGATE);
     wait_us(b, 10);
     assert_false(b->cpu.in_ase);
-    drop(b);
+    drop_board(b);
 }
 
 static void bootrom__listing__assembles_to_the_words_in_rom(void **state)
 {
     (void)state;
-    struct board *b = make("");
+    struct board *b = make_board("");
     const struct asm_prog *p =
-        assemble(0xA0000000,
-                 "  mov.l sr,r0\n  ldc r0,sr\n  mov.l stack,r15\nidle: bra idle\n  nop\n"
-                 "  .org 0xA0000010\nstack: .long 0x8D000000\nsr: .long 0x400000F0\n"
-                 "  .org 0xA0000100\na: bra a\n  nop\n  .org 0xA0000400\nb: bra b\n  nop\n"
-                 "  .org 0xA0000600\nc: bra c\n  nop\n",
-                 false);
+        assemble_at(0xA0000000,
+                    "  mov.l sr,r0\n  ldc r0,sr\n  mov.l stack,r15\nidle: bra idle\n  nop\n"
+                    "  .org 0xA0000010\nstack: .long 0x8D000000\nsr: .long 0x400000F0\n"
+                    "  .org 0xA0000100\na: bra a\n  nop\n  .org 0xA0000400\nb: bra b\n  nop\n"
+                    "  .org 0xA0000600\nc: bra c\n  nop\n",
+                    false);
     for (size_t i = 0; i < p->len; i += 2) {
         uint16_t have = le16(b->rom + i), want = le16(p->code + i);
         if (have != 0 && have != want) /* .org fills with what it likes */
@@ -861,7 +873,7 @@ static void bootrom__listing__assembles_to_the_words_in_rom(void **state)
     }
     assert_int_equal(le32(b->rom + 0x10), 0x8D000000);
     assert_int_equal(le16(b->rom + 0x600), 0xAFFE);
-    drop(b);
+    drop_board(b);
 }
 
 static void fault_noise__seeded__flips_about_one_in_n_the_same_every_time(void **state)
@@ -870,10 +882,10 @@ static void fault_noise__seeded__flips_about_one_in_n_the_same_every_time(void *
     enum { BYTES = 4000 };
     static uint8_t zeros[BYTES], out[2][BYTES];
     for (int run = 0; run < 2; run++) {
-        struct board *b = make("fault=noise@100");
-        tlr(b);
+        struct board *b = make_board("fault=noise@100");
+        reset_tap(b);
         assert_int_equal(b->base.type->clock(&b->base, BYTES * 8, zeros, zeros, out[run], NULL), 0);
-        drop(b);
+        drop_board(b);
     }
     unsigned flipped = 0;
     for (size_t i = 0; i < BYTES; i++)

@@ -228,7 +228,7 @@ BOTH_MODES(ase_break__rte_from_aseram__leaves_ase_and_goes_on)
 
 /* ---- user breaks ---- */
 
-static void watch(struct rig *r, uint32_t addr, uint32_t bbr, uint32_t brcr)
+static void watch_address(struct rig *r, uint32_t addr, uint32_t bbr, uint32_t brcr)
 {
     rig_ubc(r, BARA, addr);
     rig_ubc(r, BAMRA, 4); /* any ASID */
@@ -247,7 +247,7 @@ static void check_break(struct rig *r, uint32_t spc)
 static void ubc__instruction_before__spc_is_it_and_it_has_not_run_in(struct rig *r)
 {
     rig_load(r, RIG_CODE, RIG_PRIV, "nop\nat: mov #1,r8\n nop\n");
-    watch(r, rig_label(r, "at"), BBR_FETCH, 0);
+    watch_address(r, rig_label(r, "at"), BBR_FETCH, 0);
     check_break(r, rig_label(r, "at"));
     assert_int_equal(r->cpu.r[8], 0x1008);
     assert_int_equal(r->cpu.ssr, RIG_PRIV);
@@ -258,7 +258,7 @@ BOTH_MODES(ubc__instruction_before__spc_is_it_and_it_has_not_run)
 static void ubc__instruction_after__spc_is_the_next_and_it_has_run_in(struct rig *r)
 {
     rig_load(r, RIG_CODE, RIG_PRIV, "nop\nat: mov #1,r8\nnext: nop\n");
-    watch(r, rig_label(r, "at"), BBR_FETCH, BRCR_PCBA);
+    watch_address(r, rig_label(r, "at"), BBR_FETCH, BRCR_PCBA);
     check_break(r, rig_label(r, "next"));
     assert_int_equal(r->cpu.r[8], 1);
 }
@@ -267,7 +267,7 @@ BOTH_MODES(ubc__instruction_after__spc_is_the_next_and_it_has_run)
 static void ubc__after_a_branch__spc_is_the_target_in(struct rig *r)
 {
     rig_load(r, RIG_CODE, RIG_PRIV, "nop\nat: bra to\n mov #1,r8\n nop\nto: mov #2,r9\n");
-    watch(r, rig_label(r, "at"), BBR_FETCH, BRCR_PCBA);
+    watch_address(r, rig_label(r, "at"), BBR_FETCH, BRCR_PCBA);
     check_break(r, rig_label(r, "to"));
     assert_int_equal(r->cpu.r[8], 1);
     assert_int_equal(r->cpu.r[9], 0x1009);
@@ -277,7 +277,7 @@ BOTH_MODES(ubc__after_a_branch__spc_is_the_target)
 static void ubc__branch_not_taken_before_it__does_not_break_in(struct rig *r)
 {
     rig_load(r, RIG_CODE, RIG_PRIV, "bra end\n nop\nat: mov #1,r8\n");
-    watch(r, rig_label(r, "at"), BBR_FETCH, 0);
+    watch_address(r, rig_label(r, "at"), BBR_FETCH, 0);
     assert_int_equal(rig_go(r), rig_label(r, "end"));
     assert_int_equal(r->ubc.brcr & BRCR_CMFA, 0);
 }
@@ -287,7 +287,7 @@ static void ubc__with_ubde__goes_to_dbr_in(struct rig *r)
 {
     rig_load(r, RIG_CODE, RIG_PRIV, "nop\nat: mov #1,r8\n");
     r->cpu.dbr = RIG_VBR + 0x700;
-    watch(r, rig_label(r, "at"), BBR_FETCH, BRCR_UBDE);
+    watch_address(r, rig_label(r, "at"), BBR_FETCH, BRCR_UBDE);
     assert_int_equal(rig_go(r), RIG_VBR + 0x700);
     assert_int_equal(r->cpu.ccn.expevt, 0x1E0);
     assert_int_equal(r->cpu.spc, rig_label(r, "at"));
@@ -297,7 +297,7 @@ BOTH_MODES(ubc__with_ubde__goes_to_dbr)
 static void ubc__before_beats_the_exception_of_the_same_instruction_in(struct rig *r)
 {
     rig_load(r, RIG_CODE, RIG_PRIV, "nop\nat: .word 0xFFFD\n");
-    watch(r, rig_label(r, "at"), BBR_FETCH, 0);
+    watch_address(r, rig_label(r, "at"), BBR_FETCH, 0);
     check_break(r, rig_label(r, "at"));
 }
 BOTH_MODES(ubc__before_beats_the_exception_of_the_same_instruction)
@@ -390,7 +390,7 @@ BOTH_MODES(ubc__sequence__b_counts_only_after_a)
 static void ubc__condition_while_bl__no_reset_in(struct rig *r)
 {
     rig_load(r, RIG_CODE, RIG_PRIV | 0x10000000, "nop\nat: mov #1,r8\n nop\n");
-    watch(r, rig_label(r, "at"), BBR_FETCH, 0);
+    watch_address(r, rig_label(r, "at"), BBR_FETCH, 0);
     assert_int_equal(rig_go(r), rig_label(r, "end"));
     assert_int_equal(r->resets, 0);
     assert_int_equal(r->cpu.r[8], 1);

@@ -7,13 +7,13 @@ struct fixture {
     struct rig r;
 };
 
-static int setup(void **state)
+static int set_up_rig(void **state)
 {
     *state = calloc(1, sizeof(struct fixture));
     rig_init(*state, false);
     return 0;
 }
-static int teardown(void **state)
+static int tear_down_rig(void **state)
 {
     struct fixture *fx = *state;
     sh4_cpu_fini(&fx->r.cpu);
@@ -23,7 +23,7 @@ static int teardown(void **state)
 
 /* Runs `text` up to its label "end", from the current registers, at RIG_BASE; stale I-cache lines
  * included. */
-static void run(struct rig *r, const char *text)
+static void run_text(struct rig *r, const char *text)
 {
     rig_load(r, text);
     rig_step_to(r, asm_label(&r->prog, "end"));
@@ -49,7 +49,7 @@ static void store__copy_back__memory_is_stale_until_written_back(void **state)
     r->cpu.r[1] = DATA;
     r->cpu.r[2] = 0x22222222;
     r->cpu.r[3] = UNCACHED(DATA);
-    run(r, "mov.l r2,@r1\nmov.l @r3,r4\nmov.l @r1,r5\nocbwb @r1\nmov.l @r3,r6\nend: nop\n");
+    run_text(r, "mov.l r2,@r1\nmov.l @r3,r4\nmov.l @r1,r5\nocbwb @r1\nmov.l @r3,r6\nend: nop\n");
     assert_int_equal(r->cpu.r[4], 0x11111111);
     assert_int_equal(r->cpu.r[5], 0x22222222);
     assert_int_equal(r->cpu.r[6], 0x22222222);
@@ -62,7 +62,7 @@ static void store__write_through__memory_follows_and_a_miss_allocates_nothing(vo
     r->cpu.r[1] = DATA;
     r->cpu.r[2] = 0x33333333;
     r->cpu.r[3] = DATA & SH4_PHYS;
-    run(r, "mov.l r2,@r1\nend: nop\n");
+    run_text(r, "mov.l r2,@r1\nend: nop\n");
     assert_int_equal(rig_mem32(r, DATA), 0x33333333);
     assert_true(r->cpu.fast->otag[sh4_oc_index(&r->cpu, DATA)] & TAG_INVALID);
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_OC_WRITE_MISS), 1);
@@ -78,7 +78,7 @@ static void line__evicted_dirty__written_back_and_paid_for(void **state)
     r->cpu.r[1] = DATA;
     r->cpu.r[2] = 0x44444444;
     r->cpu.r[3] = DATA + 0x4000; /* same entry, 16 KB on */
-    run(r, "mov.l r2,@r1\nend: nop\n");
+    run_text(r, "mov.l r2,@r1\nend: nop\n");
     assert_int_equal(rig_mem32(r, DATA), 0);
     uint64_t freeze = sh4_cpu_total(&r->cpu, EV_FREEZE_OC),
              fill = sh4_cpu_total(&r->cpu, EV_OC_FILL);
@@ -96,7 +96,7 @@ static void instructions__patched_in_memory__run_old_until_invalidated(void **st
 {
     struct rig *r = &((struct fixture *)*state)->r;
     const char *text = "mov #1,r1\nbra end\nnop\nend: nop\n";
-    run(r, text);
+    run_text(r, text);
     assert_int_equal(r->cpu.r[1], 1);
     put_le16(r->ram + (RIG_BASE & 0xFFFF), 0xE102); /* mov #2,r1 */
     r->cpu.pc = RIG_BASE;
@@ -111,7 +111,8 @@ static void instructions__patched_in_memory__run_old_until_invalidated(void **st
 static void fetch__second_time__misses_once_per_line(void **state)
 {
     struct rig *r = &((struct fixture *)*state)->r;
-    run(r, "nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nen"
+    run_text(
+        r, "nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nen"
            "d: nop\n");
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_IC_MISS), 2);
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_FREEZE_IC), 2 * r->cpu.cfg.costs.ifill);
@@ -165,7 +166,7 @@ static void ram_mode__8_kb_at_7c000000__beside_half_a_cache(void **state)
     r->cpu.r[3] = 0x7C000000; /* shadow of the same 4 KB */
     r->cpu.r[4] = 0x7C002000; /* the other 4 KB */
     r->cpu.r[7] = DATA + 0x1000;
-    run(r, "mov.l r2,@r1\nmov.l @r3,r5\nmov.l @r4,r6\nmov.l r2,@r7\nmov.l @r7,r8\nend: nop\n");
+    run_text(r, "mov.l r2,@r1\nmov.l @r3,r5\nmov.l @r4,r6\nmov.l r2,@r7\nmov.l @r7,r8\nend: nop\n");
     assert_int_equal(r->cpu.r[5], 0x66666666);
     assert_int_equal(r->cpu.r[6], 0);
     assert_int_equal(r->cpu.r[8], 0x66666666);
@@ -195,7 +196,7 @@ static void arrays__read_write_and_associative_write__move_tags_and_data(void **
     uint32_t entry = i << 5;
     r->cpu.r[1] = DATA;
     r->cpu.r[2] = 0x77777777;
-    run(r, "mov.l r2,@r1\nend: nop\n");
+    run_text(r, "mov.l r2,@r1\nend: nop\n");
     assert_int_equal(sh4_cache_array_read(c, 0xF4000000 | entry), 0x0C004003); /* tag, U, V */
     assert_int_equal(sh4_cache_array_read(c, 0xF5000000 | entry), 0x77777777);
     /* Associative, another tag: nothing. The right tag with V=0: written back, invalid. */
@@ -227,7 +228,7 @@ static void store_queues__written_and_sent__reach_memory_by_qacr(void **state)
     r->cpu.r[2] = 0x11110000;
     r->cpu.r[3] = 0xE0004060; /* queue 1 */
     r->cpu.r[4] = 0x22220000;
-    run(r, "mov.l r2,@r1\nmov.l r2,@(28,r1)\nmov.l r4,@r3\npref @r1\nend: nop\n");
+    run_text(r, "mov.l r2,@r1\nmov.l r2,@(28,r1)\nmov.l r4,@r3\npref @r1\nend: nop\n");
     assert_int_equal(rig_mem32(r, 0x4040), 0x11110000);
     assert_int_equal(rig_mem32(r, 0x405C), 0x11110000);
     assert_int_equal(rig_mem32(r, 0x4060), 0);
@@ -242,7 +243,7 @@ static void ccr__oci_written__drops_dirty_lines_unwritten_and_reads_zero(void **
     r->cpu.r[2] = 0x99999999;
     r->cpu.r[3] = 0xFF00001C;
     r->cpu.r[4] = CCR_OCE | CCR_ICE | CCR_OCI | CCR_ICI;
-    run(r, "mov.l r2,@r1\nmov.l r4,@r3\nmov.l @r3,r5\nmov.l @r1,r6\nend: nop\n");
+    run_text(r, "mov.l r2,@r1\nmov.l r4,@r3\nmov.l @r3,r5\nmov.l @r1,r6\nend: nop\n");
     assert_int_equal(r->cpu.r[5], CCR_OCE | CCR_ICE);
     assert_int_equal(r->cpu.r[6], 0);
     assert_int_equal(rig_mem32(r, DATA), 0);
@@ -250,7 +251,7 @@ static void ccr__oci_written__drops_dirty_lines_unwritten_and_reads_zero(void **
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up_rig, tear_down_rig)
     static const struct CMUnitTest tests[] = {
         T(store__copy_back__memory_is_stale_until_written_back),
         T(store__write_through__memory_follows_and_a_miss_allocates_nothing),

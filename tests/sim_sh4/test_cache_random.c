@@ -24,7 +24,7 @@ struct fixture {
     unsigned ops[32];
 };
 
-static uint32_t draw(struct fixture *fx)
+static uint32_t next_random(struct fixture *fx)
 {
     uint64_t z = fx->seed += 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -32,7 +32,7 @@ static uint32_t draw(struct fixture *fx)
     return (uint32_t)(z >> 32);
 }
 
-static int setup(void **state)
+static int set_up_cache(void **state)
 {
     struct fixture *fx = calloc(1, sizeof *fx);
     assert_non_null(fx);
@@ -45,12 +45,12 @@ static int setup(void **state)
     assert_int_equal(sh4_cpu_init(&fx->cpu, &cfg, &bus), 0);
     fx->seed = 3;
     for (unsigned i = 0; i < sizeof fx->mem; i++)
-        fx->ram[i / RIG_RAM][i % RIG_RAM] = fx->mem[i] = (uint8_t)draw(fx);
+        fx->ram[i / RIG_RAM][i % RIG_RAM] = fx->mem[i] = (uint8_t)next_random(fx);
     *state = fx;
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_cache(void **state)
 {
     struct fixture *fx = *state;
     sh4_cpu_fini(&fx->cpu);
@@ -100,7 +100,7 @@ static void write_sized(struct fixture *fx, uint32_t addr, unsigned size, uint32
 /* ---- the reference ---- */
 
 /* Where an address stands in mem[]: bit 25 chooses the piece. */
-static uint32_t place(uint32_t addr) { return (addr >> 25 & 1) * RIG_RAM + addr % RIG_RAM; }
+static uint32_t place_of(uint32_t addr) { return (addr >> 25 & 1) * RIG_RAM + addr % RIG_RAM; }
 
 /* Address bits 13-5; with OIX bit 25 stands for 13; in RAM mode bit 12 is taken as 0. */
 static unsigned entry_of(const struct fixture *fx, uint32_t addr)
@@ -121,7 +121,7 @@ static void ref_let_go(struct fixture *fx, unsigned l, bool write_back)
 /* The line becomes held; who had the entry goes. */
 static void ref_hold(struct fixture *fx, uint32_t addr, bool read_memory)
 {
-    unsigned l = place(addr) / LINE, entry = entry_of(fx, addr);
+    unsigned l = place_of(addr) / LINE, entry = entry_of(fx, addr);
     if (fx->line[l].held)
         return;
     for (unsigned i = 0; i < LINES; i++)
@@ -135,7 +135,7 @@ static void ref_hold(struct fixture *fx, uint32_t addr, bool read_memory)
         memset(fx->line[l].data, 0, LINE);
 }
 
-static bool uncached(uint32_t addr) { return addr >> 29 == 5; }
+static bool is_uncached(uint32_t addr) { return addr >> 29 == 5; }
 /* P1 by CCR.CB, the rest by CCR.WT. */
 static bool writes_through(const struct fixture *fx, uint32_t addr)
 {
@@ -145,10 +145,11 @@ static bool writes_through(const struct fixture *fx, uint32_t addr)
 static uint32_t ref_read(struct fixture *fx, uint32_t addr, unsigned size)
 {
     uint8_t b[4] = { 0 };
-    if (!uncached(addr))
+    if (!is_uncached(addr))
         ref_hold(fx, addr, true);
     memcpy(b,
-           uncached(addr) ? fx->mem + place(addr) : fx->line[place(addr) / LINE].data + addr % LINE,
+           is_uncached(addr) ? fx->mem + place_of(addr)
+                             : fx->line[place_of(addr) / LINE].data + addr % LINE,
            size);
     return le32(b);
 }
@@ -156,15 +157,15 @@ static uint32_t ref_read(struct fixture *fx, uint32_t addr, unsigned size)
 static void ref_write(struct fixture *fx, uint32_t addr, unsigned size, uint32_t v)
 {
     uint8_t b[4];
-    unsigned l = place(addr) / LINE;
-    bool through = uncached(addr) || writes_through(fx, addr);
+    unsigned l = place_of(addr) / LINE;
+    bool through = is_uncached(addr) || writes_through(fx, addr);
     put_le32(b, v);
     if (!through)
         ref_hold(fx, addr, true);
-    if (!uncached(addr) && fx->line[l].held)
+    if (!is_uncached(addr) && fx->line[l].held)
         memcpy(fx->line[l].data + addr % LINE, b, size);
     if (through)
-        memcpy(fx->mem + place(addr), b, size);
+        memcpy(fx->mem + place_of(addr), b, size);
     else
         fx->line[l].dirty = true;
 }
@@ -175,13 +176,13 @@ static uint32_t draw_address(struct fixture *fx, unsigned size)
 {
     static const uint32_t alias[] = { 0x8C000000, 0x8C000000, 0x0C000000, 0xAC000000, 0xCC000000 };
     /* lines that fight for an entry */
-    uint32_t v = draw(fx), far = (v >> 3 & 3) * 0x2000 + (v >> 5 & 1) * 0x1000;
-    uint32_t addr =
-        alias[draw(fx) % ARRAY_LEN(alias)] | (v & 1) << 25 | (far + (v >> 8) % 256) % RIG_RAM;
+    uint32_t v = next_random(fx), far = (v >> 3 & 3) * 0x2000 + (v >> 5 & 1) * 0x1000;
+    uint32_t addr = alias[next_random(fx) % ARRAY_LEN(alias)] | (v & 1) << 25 |
+                    (far + (v >> 8) % 256) % RIG_RAM;
     return addr & ~(size - 1);
 }
 
-static unsigned draw_size(struct fixture *fx) { return 1u << draw(fx) % 3; }
+static unsigned draw_size(struct fixture *fx) { return 1u << next_random(fx) % 3; }
 
 static void op_read(struct fixture *fx)
 {
@@ -193,7 +194,7 @@ static void op_read(struct fixture *fx)
 static void op_write(struct fixture *fx)
 {
     unsigned size = draw_size(fx);
-    uint32_t addr = draw_address(fx, size), v = draw(fx);
+    uint32_t addr = draw_address(fx, size), v = next_random(fx);
     ref_write(fx, addr, size, v);
     write_sized(fx, addr, size, v);
 }
@@ -201,9 +202,9 @@ static void op_write(struct fixture *fx)
 static void op_tas(struct fixture *fx)
 {
     uint32_t addr = draw_address(fx, 1);
-    if (!uncached(addr))
-        ref_let_go(fx, place(addr) / LINE, true);
-    uint8_t *byte = fx->mem + place(addr);
+    if (!is_uncached(addr))
+        ref_let_go(fx, place_of(addr) / LINE, true);
+    uint8_t *byte = fx->mem + place_of(addr);
     bool zero = *byte == 0;
     *byte |= 0x80;
     run_one(fx, TAS, addr, 0);
@@ -213,22 +214,22 @@ static void op_tas(struct fixture *fx)
 static void op_block(struct fixture *fx)
 {
     static const uint16_t ops[] = { OCBI, OCBP, OCBWB, PREF };
-    uint16_t op = ops[draw(fx) % ARRAY_LEN(ops)];
+    uint16_t op = ops[next_random(fx) % ARRAY_LEN(ops)];
     uint32_t addr = draw_address(fx, 1);
-    unsigned l = place(addr) / LINE;
-    if (op == PREF && !uncached(addr))
+    unsigned l = place_of(addr) / LINE;
+    if (op == PREF && !is_uncached(addr))
         ref_hold(fx, addr, true);
-    else if (op == OCBWB && fx->line[l].dirty && !uncached(addr))
+    else if (op == OCBWB && fx->line[l].dirty && !is_uncached(addr))
         memcpy(fx->mem + l * LINE, fx->line[l].data, LINE), fx->line[l].dirty = false;
-    else if (op != PREF && op != OCBWB && !uncached(addr))
+    else if (op != PREF && op != OCBWB && !is_uncached(addr))
         ref_let_go(fx, l, op == OCBP);
     run_one(fx, op, addr, 0);
 }
 
 static void op_movca(struct fixture *fx)
 {
-    uint32_t addr = draw_address(fx, 4), v = draw(fx);
-    if (!uncached(addr) && !writes_through(fx, addr))
+    uint32_t addr = draw_address(fx, 4), v = next_random(fx);
+    if (!is_uncached(addr) && !writes_through(fx, addr))
         ref_hold(fx, addr, false);
     ref_write(fx, addr, 4, v);
     run_one(fx, MOVCA, addr, v);
@@ -236,33 +237,33 @@ static void op_movca(struct fixture *fx)
 
 static void op_queue(struct fixture *fx)
 {
-    uint32_t addr = 0xE0000000 | (draw_address(fx, 4) & 0x03FFFFFC), v = draw(fx);
+    uint32_t addr = 0xE0000000 | (draw_address(fx, 4) & 0x03FFFFFC), v = next_random(fx);
     unsigned q = addr / LINE % 2;
     put_le32(fx->queue[q] + addr % LINE, v);
     write_sized(fx, addr, 4, v);
     if (v & 1)
         return;
-    memcpy(fx->mem + place(addr) / LINE * LINE, fx->queue[q], LINE); /* past the cache */
+    memcpy(fx->mem + place_of(addr) / LINE * LINE, fx->queue[q], LINE); /* past the cache */
     run_one(fx, PREF, addr, 0);
 }
 
 /* What the address array shows of each line, and its data array. */
 static void op_look(struct fixture *fx)
 {
-    unsigned l = draw(fx) % LINES;
+    unsigned l = next_random(fx) % LINES;
     for (; !fx->line[l].held; l = (l + 1) % LINES)
-        if (draw(fx) % 4096 == 0)
+        if (next_random(fx) % 4096 == 0)
             return;
     uint32_t paddr = 0x0C000000 + l * LINE % RIG_RAM + (l * LINE / RIG_RAM << 25),
              entry = fx->line[l].entry << 5;
     uint32_t want = (paddr & 0x1FFFFC00) | 1 | (fx->line[l].dirty ? 2 : 0);
     assert_int_equal(run_one(fx, RD32, 0xF4000000 | entry, 0), want);
-    uint32_t word = draw(fx) & 28;
+    uint32_t word = next_random(fx) & 28;
     assert_int_equal(run_one(fx, RD32, 0xF5000000 | entry | word, 0),
                      le32(fx->line[l].data + word));
-    if (draw(fx) & 1)
+    if (next_random(fx) & 1)
         return;
-    uint32_t v = draw(fx); /* data array: into the line, without a word to U */
+    uint32_t v = next_random(fx); /* data array: into the line, without a word to U */
     put_le32(fx->line[l].data + word, v);
     run_one(fx, WR32, 0xF5000000 | entry | word, v);
 }
@@ -272,8 +273,8 @@ static void op_look(struct fixture *fx)
 static void op_array_purge(struct fixture *fx)
 {
     uint32_t addr = draw_address(fx, 4);
-    unsigned l = place(addr) / LINE, entry = entry_of(fx, addr);
-    if (draw(fx) & 1) {
+    unsigned l = place_of(addr) / LINE, entry = entry_of(fx, addr);
+    if (next_random(fx) & 1) {
         if (fx->line[l].held && fx->line[l].entry == entry)
             ref_let_go(fx, l, true);
         run_one(fx, WR32, 0xF4000008 | entry << 5, addr & 0x1FFFFC00);
@@ -295,7 +296,7 @@ static void op_mode(struct fixture *fx)
                                       CCR_CB | CCR_ORA,
                                       CCR_CB | CCR_OIX,
                                       CCR_CB | CCR_OIX | CCR_ORA };
-    uint32_t v = draw(fx), ccr = CCR_OCE | modes[v % ARRAY_LEN(modes)];
+    uint32_t v = next_random(fx), ccr = CCR_OCE | modes[v % ARRAY_LEN(modes)];
     bool same = !((ccr ^ fx->cpu.ccn.ccr) & (CCR_ORA | CCR_OIX));
     for (unsigned l = 0; l < LINES && (!same || v >> 16 & 1); l++)
         ref_let_go(fx, l, false);
@@ -338,7 +339,7 @@ random__accesses_and_cache_instructions__as_flat_memory_and_a_list_of_lines(void
             write_sized(fx, 0xE0000000 + LINE * i + w, 4, 0);
     op_mode(fx);
     for (unsigned n = 0; n < 200000; n++) {
-        unsigned k = draw(fx) % total, i = 0;
+        unsigned k = next_random(fx) % total, i = 0;
         for (; k >= ops[i].weight; i++)
             k -= ops[i].weight;
         ops[i].run(fx);
@@ -353,8 +354,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            random__accesses_and_cache_instructions__as_flat_memory_and_a_list_of_lines, setup,
-            teardown),
+            random__accesses_and_cache_instructions__as_flat_memory_and_a_list_of_lines,
+            set_up_cache, tear_down_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,7 @@ struct tmu_ref {
     uint64_t now;
 };
 
-static uint64_t draw(uint64_t *s)
+static uint64_t next_random(uint64_t *s)
 {
     uint64_t z = *s += 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -215,25 +215,25 @@ static void ref_advance(struct tmu_ref *t, uint64_t now)
 /* Values short and wide; never so short that the reference needs millions of reloads for a step. */
 static uint32_t draw_count(uint64_t *s)
 {
-    switch (draw(s) % 4) {
-    case 0: return 0x100 + (uint32_t)(draw(s) % 1000);
-    case 1: return UINT32_MAX - (uint32_t)(draw(s) % 3);
-    case 2: return (uint32_t)draw(s) | 0x40000000;
-    default: return 0x10000 + (uint32_t)(draw(s) % 100000);
+    switch (next_random(s) % 4) {
+    case 0: return 0x100 + (uint32_t)(next_random(s) % 1000);
+    case 1: return UINT32_MAX - (uint32_t)(next_random(s) % 3);
+    case 2: return (uint32_t)next_random(s) | 0x40000000;
+    default: return 0x10000 + (uint32_t)(next_random(s) % 100000);
     }
 }
 
 static uint64_t draw_step(uint64_t *s)
 {
-    uint64_t v = draw(s);
+    uint64_t v = next_random(s);
     return v % 5 == 0 ? v % 7 : v % 5 == 1 ? v % 100000000 : v % 50000;
 }
 
 static void ref_write(struct tmu_ref *ref, struct sh4_tmu *t, uint64_t *s)
 {
-    unsigned n = (unsigned)(draw(s) % 3), base = 12 * n;
+    unsigned n = (unsigned)(next_random(s) % 3), base = 12 * n;
     uint32_t v = draw_count(s);
-    switch (draw(s) % 4) {
+    switch (next_random(s) % 4) {
     case 0: sh4_tmu_write(t, SH4_TCOR0 + base, ref->tcor[n] = v); break;
     case 1: sh4_tmu_write(t, SH4_TCNT0 + base, ref->tcnt[n] = v); break;
     case 2:
@@ -263,8 +263,8 @@ static void tmu__random_writes_and_times__as_counted_reload_by_reload(void **sta
         bool were[3];
         for (unsigned n = 0; n < 3; n++)
             were[n] = ref.unf[n] && ref.unie[n];
-        if (next != SH4_NEVER && next - ref.now < 100000000 && draw(&s) % 2)
-            now = next - draw(&s) % 2;
+        if (next != SH4_NEVER && next - ref.now < 100000000 && next_random(&s) % 2)
+            now = next - next_random(&s) % 2;
         ref_advance(&ref, now);
         sh4_tmu_advance(&t, now);
         for (unsigned n = 0; n < 3; n++) {
@@ -277,7 +277,7 @@ static void tmu__random_writes_and_times__as_counted_reload_by_reload(void **sta
             underflows += ref.unf[n];
             announced += irq && !were[n] && next == now;
         }
-        if (draw(&s) % 3 == 0)
+        if (next_random(&s) % 3 == 0)
             ref_write(&ref, &t, &s);
     }
     assert_true(underflows > 100 && announced > 20); /* the walk met what it is about */

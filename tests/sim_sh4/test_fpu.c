@@ -22,8 +22,8 @@ enum { RN = 0, RZ = 1, DN = 1 << 18 };
 enum op32 { ADD, SUB, MUL, DIV, SQRT, MAC, CNV, FLOAT, FTRC, CMPEQ, CMPGT, FSRRA };
 
 /* m is the second operand; for MAC fr0 is `extra`. */
-static bool run32(enum op32 op, uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t extra,
-                  uint32_t *r)
+static bool run_op32(enum op32 op, uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t extra,
+                     uint32_t *r)
 {
     switch (op) {
     case ADD: return sh4_fpu_add32(fpscr, n, m, r);
@@ -139,7 +139,7 @@ static void single__hand_worked_rows__result_and_cause(void **state)
         const uint32_t sticky = (uint32_t)U << 2, old_cause = 0x2A << 12;
         uint32_t fpscr = rows[i].fpscr | sticky | old_cause, r = TRAP;
         print_message("  %s\n", rows[i].name);
-        bool ok = run32(rows[i].op, &fpscr, rows[i].n, rows[i].m, rows[i].extra, &r);
+        bool ok = run_op32(rows[i].op, &fpscr, rows[i].n, rows[i].m, rows[i].extra, &r);
         assert_int_equal(ok, rows[i].result != TRAP);
         assert_int_equal(r, rows[i].result);
         assert_int_equal(REG_GET(fpscr, SH4_FPSCR_CAUSE), rows[i].cause);
@@ -219,14 +219,14 @@ static uint64_t next_random(uint64_t *s)
     return *s;
 }
 /* All bits, or exponents near each other so that cancellation and carries happen. */
-static uint32_t random32(uint64_t *s)
+static uint32_t random_op32(uint64_t *s)
 {
     uint32_t v = (uint32_t)next_random(s),
              close = (v & 0x807FFFFF) | (uint32_t)(120 + next_random(s) % 14) << 23;
     return next_random(s) % 3 ? close : v;
 }
 
-static uint32_t host32(int op, float a, float b, float c, bool rz, int *raised)
+static uint32_t host_op32(int op, float a, float b, float c, bool rz, int *raised)
 {
     volatile float x = a, y = b, z = c, r = 0;
     feclearexcept(FE_ALL_EXCEPT);
@@ -257,14 +257,14 @@ static void single__random_operands__as_the_host_computes(void **state)
     uint64_t seed = 88172645463325252u;
     (void)state;
     for (int i = 0; i < 200000; i++) {
-        uint32_t a = random32(&seed), b = random32(&seed), c = random32(&seed);
+        uint32_t a = random_op32(&seed), b = random_op32(&seed), c = random_op32(&seed);
         bool rz = i & 1;
         for (int op = ADD; op <= MAC; op++) {
             uint32_t fpscr = rz, r = TRAP;
             int raised;
-            if (!run32((enum op32)op, &fpscr, a, b, c, &r))
+            if (!run_op32((enum op32)op, &fpscr, a, b, c, &r))
                 continue; /* a denormal operand */
-            uint32_t want = host32(op, sh4_f32(a), sh4_f32(b), sh4_f32(c), rz, &raised);
+            uint32_t want = host_op32(op, sh4_f32(a), sh4_f32(b), sh4_f32(c), rz, &raised);
             bool nan = isnan(sh4_f32(a)) || isnan(sh4_f32(b)) || (op == MAC && isnan(sh4_f32(c)));
             unsigned cause = REG_GET(fpscr, SH4_FPSCR_CAUSE) & ~(unsigned)U;
             if (r != want || (!nan && cause != host_cause(raised)))
@@ -279,7 +279,7 @@ static void single__inline_and_complete_versions__agree(void **state)
     uint64_t seed = 987654321;
     (void)state;
     for (int i = 0; i < 300000; i++) {
-        uint32_t a = random32(&seed), b = random32(&seed), c = random32(&seed);
+        uint32_t a = random_op32(&seed), b = random_op32(&seed), c = random_op32(&seed);
         uint32_t mode = (uint32_t)(next_random(&seed) & (1 | DN)), f1 = mode, f2 = mode, r1 = 0,
                  r2 = 0;
         bool ok1, ok2;
@@ -330,8 +330,8 @@ static void fipr_ftrv__small_integers__exact(void **state)
 /* A normal number from 2^-20 to 2^20. */
 static uint32_t random_medium(uint64_t *seed)
 {
-    uint32_t v = random32(seed);
-    return (v & 0x807FFFFF) | (107 + (random32(seed) >> 8) % 40) << 23;
+    uint32_t v = random_op32(seed);
+    return (v & 0x807FFFFF) | (107 + (random_op32(seed) >> 8) % 40) << 23;
 }
 
 /* Documented: off by less than 2^-25 times the largest product's power of two, and by the rounding
@@ -384,7 +384,7 @@ static void fsca_fsrra__all_angles_and_random_numbers__within_2_to_the_minus_21(
     const long double turn = 6.283185307179586476925286766559L;
     (void)state;
     for (uint32_t angle = 0; angle < 65536; angle++) {
-        uint32_t fpscr = RN, dst[2], r, n = random32(&seed) & 0x7FFFFFFF;
+        uint32_t fpscr = RN, dst[2], r, n = random_op32(&seed) & 0x7FFFFFFF;
         assert_true(sh4_fpu_fsca(&fpscr, angle, dst));
         assert_true(fabsl(sh4_f32(dst[0]) - sinl(turn * angle / 65536)) <= ldexpl(1, -21));
         assert_true(fabsl(sh4_f32(dst[1]) - cosl(turn * angle / 65536)) <= ldexpl(1, -21));

@@ -19,7 +19,7 @@ struct journal {
     uint64_t clock[4096];
     struct sh4_hudi *hudi;
 };
-static void note(void *ctx, char what, uint32_t word)
+static void note_word(void *ctx, char what, uint32_t word)
 {
     struct journal *j = ctx;
     if (j->n < ARRAY_LEN(j->what)) {
@@ -28,15 +28,18 @@ static void note(void *ctx, char what, uint32_t word)
         j->clock[j->n++] = j->hudi->clocks;
     }
 }
-static void on_sync(void *ctx) { note(ctx, 's', 0); }
-static void on_assert(void *ctx) { note(ctx, 'a', 0); }
-static void on_negate(void *ctx) { note(ctx, 'n', 0); }
-static void on_interrupt(void *ctx) { note(ctx, 'i', 0); }
-static void on_break(void *ctx) { note(ctx, 'b', 0); }
-static void on_aseram(void *ctx, unsigned offset, uint32_t word) { note(ctx, 'w', word ^ offset); }
+static void on_sync(void *ctx) { note_word(ctx, 's', 0); }
+static void on_assert(void *ctx) { note_word(ctx, 'a', 0); }
+static void on_negate(void *ctx) { note_word(ctx, 'n', 0); }
+static void on_interrupt(void *ctx) { note_word(ctx, 'i', 0); }
+static void on_break(void *ctx) { note_word(ctx, 'b', 0); }
+static void on_aseram(void *ctx, unsigned offset, uint32_t word)
+{
+    note_word(ctx, 'w', word ^ offset);
+}
 static uint32_t on_status(void *ctx, unsigned selector)
 {
-    note(ctx, 'r', selector);
+    note_word(ctx, 'r', selector);
     return 0x01010101u * selector;
 }
 static const struct sh4_hudi_ops ops = { on_sync,  on_assert, on_negate, on_interrupt,
@@ -202,7 +205,7 @@ static void load_command(struct sh4_hudi *h, unsigned ti)
 }
 
 /* idle, select DR, capture, shift: 4 clocks; 32 bits; update, idle */
-static uint32_t scan(struct sh4_hudi *h, uint32_t word)
+static uint32_t scan_word(struct sh4_hudi *h, uint32_t word)
 {
     uint8_t tms[5] = { 0x02, 0, 0, 0, 0x18 }, tdi[5], tdo[5];
     uint64_t d = (uint64_t)word << 4, got = 0;
@@ -250,7 +253,7 @@ static void scan__registers_alternate__as_the_public_source_keeps_book_of_them(v
             assert_int_equal(h.sdir, (uint16_t)(rows[i].ti << 8));
             filling = rows[i].ti == 0x50;
         }
-        uint32_t got = scan(&h, rows[i].word);
+        uint32_t got = scan_word(&h, rows[i].word);
         print_message("  %zu: %08x, of %c\n", i, got, rows[i].shows);
         assert_int_equal(got == sddr, rows[i].shows == 'd');
         sddr = rows[i].shows == 'd' && !filling ? rows[i].word : sddr;

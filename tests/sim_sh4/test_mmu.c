@@ -30,7 +30,7 @@ struct fixture {
     struct sh4_ccn ccn;
     struct sh4_mmu mmu;
 };
-static int setup(void **state)
+static int set_up_mmu(void **state)
 {
     static struct fixture fx;
     fx = (struct fixture){ 0 };
@@ -39,7 +39,7 @@ static int setup(void **state)
     *state = &fx;
     return 0;
 }
-static void load(struct fixture *fx, unsigned entry, uint32_t pteh, uint32_t ptel)
+static void load_entry(struct fixture *fx, unsigned entry, uint32_t pteh, uint32_t ptel)
 {
     uint32_t keep = fx->ccn.pteh;
     fx->ccn.mmucr = (fx->ccn.mmucr & ~REG_MASK(SH4_MMUCR_URC)) | REG_PUT(entry, SH4_MMUCR_URC);
@@ -49,7 +49,8 @@ static void load(struct fixture *fx, unsigned entry, uint32_t pteh, uint32_t pte
     fx->ccn.pteh = keep;
     sh4_mmu_changed(&fx->mmu);
 }
-static struct sh4_xlat ask(struct fixture *fx, uint32_t vaddr, enum sh4_access access, bool user)
+static struct sh4_xlat ask_translation(struct fixture *fx, uint32_t vaddr, enum sh4_access access,
+                                       bool user)
 {
     struct sh4_xlat x;
     sh4_mmu_translate(&fx->mmu, vaddr, access, user, &x);
@@ -89,11 +90,11 @@ static void translate__faults_by_protection_and_privilege__codes(void **state)
           0x060 },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        setup(state);
+        set_up_mmu(state);
         struct fixture *fx = *state;
         print_message("  %s\n", rows[i].name);
-        load(fx, 5, 0x00400000, 0x0C000000 | rows[i].ptel);
-        struct sh4_xlat x = ask(fx, rows[i].vaddr, rows[i].access, rows[i].user);
+        load_entry(fx, 5, 0x00400000, 0x0C000000 | rows[i].ptel);
+        struct sh4_xlat x = ask_translation(fx, rows[i].vaddr, rows[i].access, rows[i].user);
         assert_int_equal(x.fault, rows[i].fault);
         if (!x.fault)
             assert_int_equal(x.paddr, 0x0C000010);
@@ -106,16 +107,17 @@ static void translate__page_sizes__offset_and_reach(void **state)
         uint32_t sz, mask;
     } rows[] = { { K1, 0x3FF }, { K4, 0xFFF }, { K64, 0xFFFF }, { M1, 0xFFFFF } };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        setup(state);
+        set_up_mmu(state);
         struct fixture *fx = *state;
-        load(fx, 0, 0x40300000, 0x0CA00000 | V | PR_RW | D | C | rows[i].sz);
-        struct sh4_xlat x = ask(fx, 0x40300000 + rows[i].mask, READ, false);
+        load_entry(fx, 0, 0x40300000, 0x0CA00000 | V | PR_RW | D | C | rows[i].sz);
+        struct sh4_xlat x = ask_translation(fx, 0x40300000 + rows[i].mask, READ, false);
         assert_int_equal(x.fault, 0);
         assert_int_equal(x.paddr, 0x0CA00000 + rows[i].mask);
         assert_int_equal(x.page_mask, rows[i].mask);
         assert_true(x.translated && x.cacheable && !x.write_through);
-        assert_int_equal(ask(fx, 0x40300000 + rows[i].mask + 1, READ, false).fault, 0x040);
-        assert_int_equal(ask(fx, 0x40300000, FETCH, false).paddr, 0x0CA00000);
+        assert_int_equal(ask_translation(fx, 0x40300000 + rows[i].mask + 1, READ, false).fault,
+                         0x040);
+        assert_int_equal(ask_translation(fx, 0x40300000, FETCH, false).paddr, 0x0CA00000);
     }
 }
 
@@ -131,44 +133,48 @@ static void translate__asid_shared_sv__who_matches(void **state)
         { "single virtual memory, user", false, true, true, false },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        setup(state);
+        set_up_mmu(state);
         struct fixture *fx = *state;
         print_message("  %s\n", rows[i].name);
-        load(fx, 0, 0x00400000 | 7, 0x0C000000 | V | K4 | PR_URW | D | (rows[i].shared ? SH : 0));
+        load_entry(fx, 0, 0x00400000 | 7,
+                   0x0C000000 | V | K4 | PR_URW | D | (rows[i].shared ? SH : 0));
         fx->ccn.pteh = 8;
         sh4_mmu_write_mmucr(&fx->mmu,
                             REG_MASK(SH4_MMUCR_AT) | (rows[i].sv ? REG_MASK(SH4_MMUCR_SV) : 0));
-        assert_int_equal(ask(fx, 0x00400000, READ, rows[i].user).fault, rows[i].hit ? 0 : 0x040);
-        assert_int_equal(ask(fx, 0x00400000, FETCH, rows[i].user).fault, rows[i].hit ? 0 : 0x040);
+        assert_int_equal(ask_translation(fx, 0x00400000, READ, rows[i].user).fault,
+                         rows[i].hit ? 0 : 0x040);
+        assert_int_equal(ask_translation(fx, 0x00400000, FETCH, rows[i].user).fault,
+                         rows[i].hit ? 0 : 0x040);
         fx->ccn.pteh = 7;
         sh4_mmu_changed(&fx->mmu);
-        assert_int_equal(ask(fx, 0x00400000, READ, rows[i].user).fault, 0);
+        assert_int_equal(ask_translation(fx, 0x00400000, READ, rows[i].user).fault, 0);
     }
 }
 
 static void translate__two_entries_match__multiple_hit(void **state)
 {
     struct fixture *fx = *state;
-    load(fx, 3, 0x00400000, 0x0C000000 | V | K4 | PR_RW | D);
-    load(fx, 9, 0x00400000, 0x0C800000 | V | K1 | PR_RW | D);
-    assert_int_equal(ask(fx, 0x00400000, READ, false).fault, 0x140);
-    assert_int_equal(ask(fx, 0x00400000, FETCH, false).fault, 0x140);
-    assert_int_equal(ask(fx, 0x00400400, WRITE, false).fault, 0); /* beyond the 1 KB page */
+    load_entry(fx, 3, 0x00400000, 0x0C000000 | V | K4 | PR_RW | D);
+    load_entry(fx, 9, 0x00400000, 0x0C800000 | V | K1 | PR_RW | D);
+    assert_int_equal(ask_translation(fx, 0x00400000, READ, false).fault, 0x140);
+    assert_int_equal(ask_translation(fx, 0x00400000, FETCH, false).fault, 0x140);
+    assert_int_equal(ask_translation(fx, 0x00400400, WRITE, false).fault,
+                     0); /* beyond the 1 KB page */
 }
 
 static void translate__untranslated_segments__fixed_mapping(void **state)
 {
     struct fixture *fx = *state;
-    assert_int_equal(ask(fx, 0x8C010000, FETCH, false).paddr, 0x0C010000);
-    assert_true(ask(fx, 0x8C010000, READ, false).cacheable);
-    assert_int_equal(ask(fx, 0xAC010000, READ, false).paddr, 0x0C010000);
-    assert_false(ask(fx, 0xAC010000, READ, false).cacheable);
+    assert_int_equal(ask_translation(fx, 0x8C010000, FETCH, false).paddr, 0x0C010000);
+    assert_true(ask_translation(fx, 0x8C010000, READ, false).cacheable);
+    assert_int_equal(ask_translation(fx, 0xAC010000, READ, false).paddr, 0x0C010000);
+    assert_false(ask_translation(fx, 0xAC010000, READ, false).cacheable);
     sh4_mmu_write_mmucr(&fx->mmu, 0);
-    assert_int_equal(ask(fx, 0x0C010000, READ, false).paddr, 0x0C010000);
-    assert_int_equal(ask(fx, 0xCC010000, WRITE, false).paddr, 0x0C010000);
-    assert_false(ask(fx, 0xCC010000, WRITE, false).translated);
+    assert_int_equal(ask_translation(fx, 0x0C010000, READ, false).paddr, 0x0C010000);
+    assert_int_equal(ask_translation(fx, 0xCC010000, WRITE, false).paddr, 0x0C010000);
+    assert_false(ask_translation(fx, 0xCC010000, WRITE, false).translated);
     sh4_mmu_write_mmucr(&fx->mmu, REG_MASK(SH4_MMUCR_SQMD));
-    assert_int_equal(ask(fx, 0xE0000000, WRITE, true).fault, 0x100);
+    assert_int_equal(ask_translation(fx, 0xE0000000, WRITE, true).fault, 0x100);
 }
 
 static void fault__tea_and_pteh__asid_stays(void **state)
@@ -184,43 +190,44 @@ static void itlb__fifth_page__replaces_the_least_recently_used(void **state)
 {
     struct fixture *fx = *state;
     for (unsigned i = 0; i < 5; i++)
-        load(fx, i, 0x00400000 + (i << 12), 0x0C000000 | i << 12 | V | K4 | PR_RW | D);
+        load_entry(fx, i, 0x00400000 + (i << 12), 0x0C000000 | i << 12 | V | K4 | PR_RW | D);
     for (unsigned i = 0; i < 4; i++)
-        assert_true(ask(fx, 0x00400000 + (i << 12), FETCH, false).itlb_miss);
-    assert_false(ask(fx, 0x00400000, FETCH, false).itlb_miss); /* 0 is fresh now, 1 the oldest */
-    assert_true(ask(fx, 0x00404000, FETCH, false).itlb_miss);
-    assert_false(ask(fx, 0x00400000, FETCH, false).itlb_miss);
-    assert_false(ask(fx, 0x00402000, FETCH, false).itlb_miss);
-    assert_false(ask(fx, 0x00403000, FETCH, false).itlb_miss);
-    struct sh4_xlat x = ask(fx, 0x00401000, FETCH, false);
+        assert_true(ask_translation(fx, 0x00400000 + (i << 12), FETCH, false).itlb_miss);
+    assert_false(
+        ask_translation(fx, 0x00400000, FETCH, false).itlb_miss); /* 0 is fresh now, 1 the oldest */
+    assert_true(ask_translation(fx, 0x00404000, FETCH, false).itlb_miss);
+    assert_false(ask_translation(fx, 0x00400000, FETCH, false).itlb_miss);
+    assert_false(ask_translation(fx, 0x00402000, FETCH, false).itlb_miss);
+    assert_false(ask_translation(fx, 0x00403000, FETCH, false).itlb_miss);
+    struct sh4_xlat x = ask_translation(fx, 0x00401000, FETCH, false);
     assert_true(x.itlb_miss && !x.utlb_miss && x.fault == 0);
-    assert_true(ask(fx, 0x00450000, FETCH, false).utlb_miss);
+    assert_true(ask_translation(fx, 0x00450000, FETCH, false).utlb_miss);
 }
 
 static void urc__accesses__count_and_start_over_at_urb(void **state)
 {
     struct fixture *fx = *state;
-    load(fx, 0, 0x00400000, 0x0C000000 | V | K4 | PR_RW | D);
+    load_entry(fx, 0, 0x00400000, 0x0C000000 | V | K4 | PR_RW | D);
     sh4_mmu_write_mmucr(&fx->mmu, REG_MASK(SH4_MMUCR_AT) | REG_PUT(3, SH4_MMUCR_URB));
     static const unsigned want[] = { 1, 2, 0, 1, 2, 0 };
     for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-        ask(fx, 0x00400000, i & 1 ? READ : WRITE, false);
+        ask_translation(fx, 0x00400000, i & 1 ? READ : WRITE, false);
         assert_int_equal(REG_GET(fx->ccn.mmucr, SH4_MMUCR_URC), want[i]);
     }
     sh4_mmu_write_mmucr(&fx->mmu, REG_MASK(SH4_MMUCR_AT) | REG_PUT(63, SH4_MMUCR_URC));
-    ask(fx, 0x00400000, READ, false);
+    ask_translation(fx, 0x00400000, READ, false);
     assert_int_equal(REG_GET(fx->ccn.mmucr, SH4_MMUCR_URC), 0);
 }
 
 static void mmucr__ti__invalidates_both_tlbs_and_reads_0(void **state)
 {
     struct fixture *fx = *state;
-    load(fx, 0, 0x00400000, 0x0C000000 | V | K4 | PR_RW | D);
-    assert_int_equal(ask(fx, 0x00400000, FETCH, false).fault, 0);
+    load_entry(fx, 0, 0x00400000, 0x0C000000 | V | K4 | PR_RW | D);
+    assert_int_equal(ask_translation(fx, 0x00400000, FETCH, false).fault, 0);
     sh4_mmu_write_mmucr(&fx->mmu, REG_MASK(SH4_MMUCR_AT) | REG_MASK(SH4_MMUCR_TI));
     assert_int_equal(REG_GET(fx->ccn.mmucr, SH4_MMUCR_TI), 0);
-    assert_int_equal(ask(fx, 0x00400000, FETCH, false).fault, 0x040);
-    assert_int_equal(ask(fx, 0x00400000, READ, false).fault, 0x040);
+    assert_int_equal(ask_translation(fx, 0x00400000, FETCH, false).fault, 0x040);
+    assert_int_equal(ask_translation(fx, 0x00400000, READ, false).fault, 0x040);
 }
 
 static void arrays__write_and_read_back__each_field(void **state)
@@ -248,27 +255,28 @@ static void arrays__write_and_read_back__each_field(void **state)
 static void arrays__associative_write__sets_v_and_d_where_it_matches(void **state)
 {
     struct fixture *fx = *state;
-    load(fx, 11, 0x00400000 | 5, 0x0C000000 | V | K64 | PR_RW);
+    load_entry(fx, 11, 0x00400000 | 5, 0x0C000000 | V | K64 | PR_RW);
     fx->ccn.pteh = 5;
     sh4_mmu_changed(&fx->mmu);
-    assert_int_equal(ask(fx, 0x00408000, FETCH, false).fault, 0); /* into the ITLB, too */
-    assert_int_equal(ask(fx, 0x00408000, WRITE, false).fault, 0x080);
+    assert_int_equal(ask_translation(fx, 0x00408000, FETCH, false).fault,
+                     0); /* into the ITLB, too */
+    assert_int_equal(ask_translation(fx, 0x00408000, WRITE, false).fault, 0x080);
     assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x00408000 | 0x200 | 0x100, false),
                      0);
-    assert_int_equal(ask(fx, 0x00408000, WRITE, false).fault, 0); /* D is set now */
+    assert_int_equal(ask_translation(fx, 0x00408000, WRITE, false).fault, 0); /* D is set now */
     assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x00408000, false), 0);
-    assert_int_equal(ask(fx, 0x00408000, READ, false).fault, 0x040);
-    assert_int_equal(ask(fx, 0x00408000, FETCH, false).fault, 0x040);
+    assert_int_equal(ask_translation(fx, 0x00408000, READ, false).fault, 0x040);
+    assert_int_equal(ask_translation(fx, 0x00408000, FETCH, false).fault, 0x040);
     /* matches nothing */
     assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x70000000 | 0x100, false), 0);
-    load(fx, 20, 0x00400000 | 5, 0x0C000000 | V | K4 | PR_RW);
-    load(fx, 21, 0x00400000 | 5, 0x0C000000 | V | K4 | PR_RW);
+    load_entry(fx, 20, 0x00400000 | 5, 0x0C000000 | V | K4 | PR_RW);
+    load_entry(fx, 21, 0x00400000 | 5, 0x0C000000 | V | K4 | PR_RW);
     assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x00400000, false), 0x140);
 }
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup(f, setup)
+#define T(f) cmocka_unit_test_setup(f, set_up_mmu)
     const struct CMUnitTest tests[] = {
         T(translate__faults_by_protection_and_privilege__codes),
         T(translate__page_sizes__offset_and_reach),

@@ -30,7 +30,7 @@ struct answer {
     bool c, wt, itlb_miss, utlb_miss;
 };
 
-static uint32_t draw(uint64_t *s)
+static uint32_t next_random(uint64_t *s)
 {
     uint64_t z = *s += 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -40,26 +40,26 @@ static uint32_t draw(uint64_t *s)
 
 /* ---- the reference ---- */
 
-static bool hits(const struct ref *f, const struct entry *e, uint32_t va, bool user)
+static bool entry_hits(const struct ref *f, const struct entry *e, uint32_t va, bool user)
 {
     bool page = e->v && va / e->size == e->vpn / e->size;
     return page && (e->sh || (f->sv && !user) || e->asid == f->asid);
 }
 
 /* How many entries hit; *which: the last of them. */
-static unsigned search(const struct ref *f, const struct entry *tlb, unsigned n, uint32_t va,
-                       bool user, unsigned *which)
+static unsigned search_tlb(const struct ref *f, const struct entry *tlb, unsigned n, uint32_t va,
+                           bool user, unsigned *which)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < n; i++)
-        if (hits(f, &tlb[i], va, user)) {
+        if (entry_hits(f, &tlb[i], va, user)) {
             *which = i;
             count++;
         }
     return count;
 }
 
-static void used(struct ref *f, unsigned entry)
+static void mark_used(struct ref *f, unsigned entry)
 {
     unsigned at = 0;
     while (f->oldest[at] != entry)
@@ -80,16 +80,16 @@ static const struct entry *find_entry(struct ref *f, uint32_t va, enum sh4_acces
     unsigned u = 0, i = 0, n;
     if (access != SH4_ACCESS_FETCH) {
         utlb_accessed(f);
-        n = search(f, f->utlb, 64, va, user, &u);
+        n = search_tlb(f, f->utlb, 64, va, user, &u);
         a->fault = n > 1 ? 0x140 : n == 1 ? 0 : access == SH4_ACCESS_WRITE ? 0x060 : 0x040;
         a->utlb_miss = n == 0;
         return n == 1 ? &f->utlb[u] : NULL;
     }
-    n = search(f, f->itlb, 4, va, user, &i);
+    n = search_tlb(f, f->itlb, 4, va, user, &i);
     if (n == 0) {
         a->itlb_miss = true;
         utlb_accessed(f);
-        n = search(f, f->utlb, 64, va, user, &u);
+        n = search_tlb(f, f->utlb, 64, va, user, &u);
         a->utlb_miss = n == 0;
         if (n == 1) {
             i = f->oldest[0];
@@ -99,12 +99,12 @@ static const struct entry *find_entry(struct ref *f, uint32_t va, enum sh4_acces
     a->fault = n > 1 ? 0x140 : n == 0 ? 0x040 : 0;
     if (n != 1)
         return NULL;
-    used(f, i);
+    mark_used(f, i);
     return &f->itlb[i];
 }
 
 /* Protection key: bit 1 user may, bit 0 may be written. */
-static unsigned judge(const struct entry *e, enum sh4_access access, bool user)
+static unsigned judge_access(const struct entry *e, enum sh4_access access, bool user)
 {
     bool write = access == SH4_ACCESS_WRITE;
     if (user && e->pr < 2)
@@ -114,7 +114,7 @@ static unsigned judge(const struct entry *e, enum sh4_access access, bool user)
     return write && !e->d ? 0x080 : 0;
 }
 
-static struct answer translate(struct ref *f, uint32_t va, enum sh4_access access, bool user)
+static struct answer ref_translate(struct ref *f, uint32_t va, enum sh4_access access, bool user)
 {
     struct answer a = { .paddr = va % 0x20000000 };
     bool queue = va >= 0xE0000000 && va < 0xE4000000, p4 = va >= 0xE0000000, p1 = va >> 29 == 4,
@@ -129,7 +129,7 @@ static struct answer translate(struct ref *f, uint32_t va, enum sh4_access acces
     const struct entry *e = find_entry(f, va, access, user, &a);
     if (!e)
         return a;
-    a.fault = judge(e, access, user);
+    a.fault = judge_access(e, access, user);
     a.paddr = e->ppn / e->size * e->size + va % e->size;
     a.c = e->c;
     a.wt = e->wt;
@@ -152,13 +152,13 @@ static uint32_t draw_address(uint64_t *s)
 {
     static const uint32_t area[] = { 0x00400000, 0x00400000, 0x00400000, 0xC0000000, 0x7C000000,
                                      0xE0000000, 0x8C000000, 0xA0000000, 0xFF000000 };
-    uint32_t v = draw(s);
-    return area[v % ARRAY_LEN(area)] + (draw(s) & (v & 0x1000000 ? 0x3FFFFF : 0x3FFF));
+    uint32_t v = next_random(s);
+    return area[v % ARRAY_LEN(area)] + (next_random(s) & (v & 0x1000000 ? 0x3FFFFF : 0x3FFF));
 }
 
 static uint32_t draw_page(uint64_t *s, struct entry *e)
 {
-    uint32_t v = draw(s), vpn = draw_address(s) & ~0x3FFu, ppn = draw(s) & 0x1FFFFC00;
+    uint32_t v = next_random(s), vpn = draw_address(s) & ~0x3FFu, ppn = next_random(s) & 0x1FFFFC00;
     unsigned sz = v & 3;
     *e = (struct entry){ vpn,
                          ppn,
@@ -177,7 +177,7 @@ static uint32_t draw_page(uint64_t *s, struct entry *e)
 static void write_mmucr(struct pair *p)
 {
     struct ref *f = &p->f;
-    uint32_t v = draw(&p->seed);
+    uint32_t v = next_random(&p->seed);
     uint32_t lrui = REG_GET(p->ccn.mmucr, SH4_MMUCR_LRUI); /* written back as it was */
     bool ti = v % 16 == 0;
     f->at = v >> 8 & 7;
@@ -203,7 +203,7 @@ static void set_asid(struct pair *p, unsigned asid)
     sh4_mmu_changed(&p->mmu);
 }
 
-static void ldtlb(struct pair *p)
+static void load_tlb(struct pair *p)
 {
     struct entry e;
     uint32_t ptel = draw_page(&p->seed, &e), was = p->f.asid;
@@ -218,8 +218,8 @@ static void write_arrays(struct pair *p)
 {
     struct entry e;
     uint32_t data = draw_page(&p->seed, &e);
-    unsigned u = draw(&p->seed) & 63, i = draw(&p->seed) & 3;
-    if (draw(&p->seed) & 1) {
+    unsigned u = next_random(&p->seed) & 63, i = next_random(&p->seed) & 3;
+    if (next_random(&p->seed) & 1) {
         p->f.utlb[u] = e;
         sh4_mmu_array_write(&p->mmu, 0xF7000000 | u << 8, data, false);
         sh4_mmu_array_write(&p->mmu, 0xF6000000 | u << 8, e.vpn | e.d << 9 | e.v << 8 | e.asid,
@@ -235,10 +235,10 @@ static void write_arrays(struct pair *p)
 static void associative_write(struct pair *p)
 {
     struct ref *f = &p->f;
-    uint32_t va = draw_address(&p->seed) & ~0x3FFu, flags = draw(&p->seed);
+    uint32_t va = draw_address(&p->seed) & ~0x3FFu, flags = next_random(&p->seed);
     bool v = flags & 1, d = flags & 2;
-    unsigned u = 0, i = 0, nu = search(f, f->utlb, 64, va, false, &u),
-             ni = search(f, f->itlb, 4, va, false, &i);
+    unsigned u = 0, i = 0, nu = search_tlb(f, f->utlb, 64, va, false, &u),
+             ni = search_tlb(f, f->itlb, 4, va, false, &i);
     uint16_t fault = sh4_mmu_array_write(&p->mmu, 0xF6000080, va | d << 9 | v << 8, false);
     assert_int_equal(fault, nu > 1 || ni > 1 ? 0x140 : 0);
     if (fault)
@@ -252,12 +252,12 @@ static void associative_write(struct pair *p)
 static void one_access(struct pair *p, unsigned seen[16])
 {
     uint32_t va = draw_address(&p->seed);
-    bool user = draw(&p->seed) & 1;
-    enum sh4_access access = (enum sh4_access)(draw(&p->seed) % 3);
+    bool user = next_random(&p->seed) & 1;
+    enum sh4_access access = (enum sh4_access)(next_random(&p->seed) % 3);
     /* what is remembered must not differ */
-    for (unsigned again = 0; again < 1 + draw(&p->seed) % 3; again++) {
+    for (unsigned again = 0; again < 1 + next_random(&p->seed) % 3; again++) {
         struct sh4_xlat x;
-        struct answer a = translate(&p->f, va, access, user);
+        struct answer a = ref_translate(&p->f, va, access, user);
         sh4_mmu_translate(&p->mmu, va, access, user, &x);
         seen[a.fault >> 5 & 15]++;
         if (x.fault != a.fault || x.utlb_miss != a.utlb_miss || x.itlb_miss != a.itlb_miss)
@@ -268,7 +268,7 @@ static void one_access(struct pair *p, unsigned seen[16])
             fail_msg("%08x access %d user %d: %08x, reference %08x", va, access, user, x.paddr,
                      a.paddr);
         assert_int_equal(REG_GET(p->ccn.mmucr, SH4_MMUCR_URC), p->f.urc);
-        va ^= draw(&p->seed) & 0xFF;
+        va ^= next_random(&p->seed) & 0xFF;
     }
 }
 
@@ -285,10 +285,10 @@ static void random__tables_and_accesses__as_the_naive_translator(void **state)
         p.f.oldest[i] = 3 - i; /* LRUI = 0 */
     }
     for (unsigned step = 0; step < 300000; step++) {
-        switch (draw(&p.seed) % 40) {
+        switch (next_random(&p.seed) % 40) {
         case 0: write_mmucr(&p); break;
-        case 1: set_asid(&p, 5 + (draw(&p.seed) & 1)); break;
-        case 2: ldtlb(&p); break;
+        case 1: set_asid(&p, 5 + (next_random(&p.seed) & 1)); break;
+        case 2: load_tlb(&p); break;
         case 3: write_arrays(&p); break;
         case 4: associative_write(&p); break;
         default: one_access(&p, seen); break;

@@ -5,20 +5,20 @@
 #define PMCR1 0xFF000084u
 #define PMCR2 0xFF000088u
 
-static struct rig *start(const char *text)
+static struct rig *start_rig(const char *text)
 {
     struct rig *r = calloc(1, sizeof *r);
     rig_init(r, false);
     rig_load(r, text);
     return r;
 }
-static void finish(struct rig *r)
+static void finish_rig(struct rig *r)
 {
     sh4_cpu_fini(&r->cpu);
     free(r);
 }
 
-static uint32_t reg(struct rig *r, uint32_t addr)
+static uint32_t pmc_reg(struct rig *r, uint32_t addr)
 {
     uint32_t v = 0xDEAD;
     assert_true(sh4_pmc_read(&r->cpu, addr, &v));
@@ -28,9 +28,9 @@ static uint32_t reg(struct rig *r, uint32_t addr)
 static void pmcr__every_way_to_write_it__follows_the_rules(void **state)
 {
     (void)state;
-    struct rig *r = start("loop: bra loop\nnop\n");
+    struct rig *r = start_rig("loop: bra loop\nnop\n");
     sh4_pmc_write(&r->cpu, PMCR1, 0xFFFF);
-    assert_int_equal(reg(r, PMCR1), 0xC13F); /* PMCLR and the rest read 0 */
+    assert_int_equal(pmc_reg(r, PMCR1), 0xC13F); /* PMCLR and the rest read 0 */
     sh4_pmc_write(&r->cpu, PMCR1, 0);
     sh4_pmc_write(&r->cpu, PMCR1, 0x2000); /* clear while stopped */
     assert_int_equal(sh4_cpu_perf(&r->cpu, 0), 0);
@@ -56,31 +56,31 @@ static void pmcr__every_way_to_write_it__follows_the_rules(void **state)
     assert_int_equal(sh4_cpu_perf(&r->cpu, 0), 12);
     sh4_pmc_write(&r->cpu, PMCR1, 0x2000);
     assert_int_equal(sh4_cpu_perf(&r->cpu, 0), 0);
-    finish(r);
+    finish_rig(r);
 }
 
 static void counters__two_at_once__count_independently_and_wrap_at_48_bits(void **state)
 {
     (void)state;
-    struct rig *r = start("loop: bra loop\nnop\n");
+    struct rig *r = start_rig("loop: bra loop\nnop\n");
     r->cpu.pmc[0].count = 0xFFFFFFFFFFFE;
     sh4_pmc_write(&r->cpu, PMCR1, 0xC013);
     sh4_pmc_write(&r->cpu, PMCR2, 0xC011);
     for (int i = 0; i < 3; i++)
         sh4_cpu_step(&r->cpu);
-    assert_int_equal(reg(r, 0xFF100004), 0);
-    assert_int_equal(reg(r, 0xFF100008), 4);
-    assert_int_equal(reg(r, 0xFF10000C), 0);
-    assert_int_equal(reg(r, 0xFF100010), 3);
+    assert_int_equal(pmc_reg(r, 0xFF100004), 0);
+    assert_int_equal(pmc_reg(r, 0xFF100008), 4);
+    assert_int_equal(pmc_reg(r, 0xFF10000C), 0);
+    assert_int_equal(pmc_reg(r, 0xFF100010), 3);
     sh4_pmc_write(&r->cpu, 0xFF100008, 77); /* read-only */
-    assert_int_equal(reg(r, 0xFF100008), 4);
-    finish(r);
+    assert_int_equal(pmc_reg(r, 0xFF100008), 4);
+    finish_rig(r);
 }
 
 static void clkf__cycle_events__count_24_per_bus_clock(void **state)
 {
     (void)state;
-    struct rig *r = start("loop: bra loop\nnop\n");
+    struct rig *r = start_rig("loop: bra loop\nnop\n");
     r->cpu.cfg.bus_ratio = 3;
     sh4_pmc_write(&r->cpu, PMCR1, 0xC123);
     sh4_pmc_write(&r->cpu, PMCR2, 0xC113);
@@ -89,13 +89,13 @@ static void clkf__cycle_events__count_24_per_bus_clock(void **state)
     assert_int_equal(sh4_cpu_perf(&r->cpu, 0), (r->cpu.cycle - cycle) * 8);
     /* no cycles: unscaled */
     assert_int_equal(sh4_cpu_perf(&r->cpu, 1), sh4_cpu_total(&r->cpu, EV_INSN) - insns);
-    finish(r);
+    finish_rig(r);
 }
 
 static void disabled__if_configured__reads_zero_unless_stopped_by_pmclr(void **state)
 {
     (void)state;
-    struct rig *r = start("loop: bra loop\nnop\n");
+    struct rig *r = start_rig("loop: bra loop\nnop\n");
     r->cpu.cfg.perf_off_reads_0 = true;
     sh4_pmc_write(&r->cpu, PMCR1, 0xC013);
     sh4_cpu_step(&r->cpu);
@@ -105,13 +105,13 @@ static void disabled__if_configured__reads_zero_unless_stopped_by_pmclr(void **s
     assert_int_equal(sh4_cpu_perf(&r->cpu, 0), 2); /* it was only hidden */
     sh4_pmc_write(&r->cpu, PMCR1, 0x2000);
     assert_int_equal(sh4_cpu_perf(&r->cpu, 0), 2);
-    finish(r);
+    finish_rig(r);
 }
 
 static void sleep_and_ase_mode__while_they_last__count_nothing(void **state)
 {
     (void)state;
-    struct rig *r = start("sleep\nnop\nend: nop\n");
+    struct rig *r = start_rig("sleep\nnop\nend: nop\n");
     sh4_cpu_step(&r->cpu);
     assert_true(r->cpu.asleep);
     uint64_t elapsed = sh4_cpu_total(&r->cpu, EV_ELAPSED);
@@ -132,7 +132,7 @@ static void sleep_and_ase_mode__while_they_last__count_nothing(void **state)
     assert_true(r->cpu.cycle > cycle);
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_INSN), insns);
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_ELAPSED), elapsed);
-    finish(r);
+    finish_rig(r);
 }
 
 /* ---- what each event counts ---- */
@@ -176,7 +176,7 @@ static void events__one_of_each_kind__counted(void **state)
         { "O-cache freeze", 0x25, 26 },
     };
     (void)state;
-    struct rig *r = start(all_kinds);
+    struct rig *r = start_rig(all_kinds);
     struct sh4_cpu *c = &r->cpu;
     c->r[0] = 0;
     c->r[4] = 0xAC008000;
@@ -189,13 +189,13 @@ static void events__one_of_each_kind__counted(void **state)
     assert_int_equal(c->ccn.tra, 12);
     assert_int_equal(c->ccn.expevt, 0x160);
     assert_int_equal(c->spc, asm_label(&r->prog, "end"));
-    finish(r);
+    finish_rig(r);
 }
 
 static void events__interrupts_and_nmi__counted_apart(void **state)
 {
     (void)state;
-    struct rig *r = start("nop\nnop\nnop\n");
+    struct rig *r = start_rig("nop\nnop\nnop\n");
     sh4_cpu_set_irq(&r->cpu, 5, 0x420);
     sh4_cpu_step(&r->cpu);
     assert_int_equal(r->cpu.pc, 0x8C000600);
@@ -206,13 +206,13 @@ static void events__interrupts_and_nmi__counted_apart(void **state)
     assert_int_equal(r->cpu.ccn.intevt, 0x1C0);
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_IRQ), 1);
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_NMI), 1);
-    finish(r);
+    finish_rig(r);
 }
 
 static void events__tlb_and_ubc__counted(void **state)
 {
     (void)state;
-    struct rig *r = start("mov.l @r1,r2\nmov.l @r1,r3\nend: nop\n");
+    struct rig *r = start_rig("mov.l @r1,r2\nmov.l @r1,r3\nend: nop\n");
     struct sh4_ubc ubc = { 0 };
     sh4_ubc_reset(&ubc);
     r->cpu.ubc = &ubc;
@@ -235,7 +235,7 @@ static void events__tlb_and_ubc__counted(void **state)
     assert_int_equal(r->cpu.pc, 0x8C000400);
     assert_int_equal(r->cpu.ccn.tea, 0x00400000);
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_UTLB_MISS), 1);
-    finish(r);
+    finish_rig(r);
 }
 
 int main(void)

@@ -27,7 +27,7 @@ enum {
 enum { V_DATA = 0x00400000, V_CODE = 0x00500000 };
 
 /* Loads an entry as LDTLB does, through the same registers. */
-static void map(struct rig *r, uint32_t vpn, uint32_t ppn, uint32_t flags, unsigned asid)
+static void map_page(struct rig *r, uint32_t vpn, uint32_t ppn, uint32_t flags, unsigned asid)
 {
     uint32_t old = r->cpu.ccn.pteh;
     r->cpu.ccn.pteh = vpn | asid;
@@ -89,9 +89,9 @@ static void run_row(enum rig_mode mode, const struct row *row, bool in_slot)
              insn);
     rig_load(r, user ? (uint32_t)V_CODE : (uint32_t)RIG_CODE, row->sr, text);
     memcpy(r->ram + (RIG_CODE & (RIG_RAM_BYTES - 1)), r->prog.code, r->prog.len);
-    map(r, V_CODE, 0x0C010000, PR_URW | PTEL_D, ASID);
+    map_page(r, V_CODE, 0x0C010000, PR_URW | PTEL_D, ASID);
     if (row->flags != NO_PAGE)
-        map(r, V_DATA, RIG_DATA, row->flags, row->asid);
+        map_page(r, V_DATA, RIG_DATA, row->flags, row->asid);
     mmu_on(r);
     r->cpu.r[1] = V_DATA + 0x124 + (unaligned ? 1 : 0);
     uint32_t r1 = r->cpu.r[1], code = unaligned ? 0x0E0 : row->code;
@@ -145,7 +145,7 @@ static void fetch__faults__code_and_address(void **state)
             rig_load(r, V_CODE, cases[i].sr, "nop\n");
             memcpy(r->ram + (RIG_CODE & (RIG_RAM_BYTES - 1)), r->prog.code, r->prog.len);
             if (cases[i].flags != NO_PAGE)
-                map(r, V_CODE, 0x0C010000, cases[i].flags, ASID);
+                map_page(r, V_CODE, 0x0C010000, cases[i].flags, ASID);
             mmu_on(r);
             uint32_t pc = rig_go(r);
             assert_int_equal(r->cpu.ccn.expevt, cases[i].code);
@@ -168,7 +168,7 @@ static void fetch__slot_on_an_unmapped_page__spc_is_the_branch(void **state)
         struct rig *r = rig_open((enum rig_mode)mode);
         rig_load(r, V_CODE + 0xFFC, RIG_PRIV, "nop\nat: bsr end\n mov #1,r8\n nop\n");
         memcpy(r->ram + 0x10FFC, r->prog.code, r->prog.len);
-        map(r, V_CODE, 0x0C010000, PR_KRW | PTEL_D, ASID);
+        map_page(r, V_CODE, 0x0C010000, PR_KRW | PTEL_D, ASID);
         mmu_on(r);
         assert_int_equal(rig_go(r), RIG_VBR + 0x400);
         assert_int_equal(r->cpu.ccn.expevt, 0x040);
@@ -201,9 +201,9 @@ static void store_queue__page_protection__judged_at_the_store(void **state)
                  "mov.l q,r1\n mov #0x5A,r2\nat: mov.l r2,@r1\n pref @r1\n bra end\n nop\n .align "
                  "2\nq: .long 0xE0000020\n"
                  "end: bra end\n nop");
-        map(r, RIG_CODE & 0x1FFFFFFF, RIG_CODE & 0x1FFFFFFF, PR_URW | PTEL_D, ASID);
+        map_page(r, RIG_CODE & 0x1FFFFFFF, RIG_CODE & 0x1FFFFFFF, PR_URW | PTEL_D, ASID);
         if (queue[i / 2].flags != NO_PAGE)
-            map(r, 0xE0000000, RIG_DATA, queue[i / 2].flags, ASID);
+            map_page(r, 0xE0000000, RIG_DATA, queue[i / 2].flags, ASID);
         mmu_on(r);
         uint32_t pc = rig_go(r);
         if (queue[i / 2].code) {
@@ -228,8 +228,8 @@ static void translation__two_pages_to_one_frame__same_memory(void **state)
             r, RIG_CODE, RIG_PRIV,
             "mov.l a,r1\n mov.l b,r3\n mov #0x5A,r2\n mov.l r2,@r1\n mov.l @r3,r8\n bra end\n nop\n"
             " .align 2\na: .long 0x00400010\nb: .long 0xC0600010\nend: bra end\n nop");
-        map(r, V_DATA, RIG_DATA, PR_KRW | PTEL_D, ASID);
-        map(r, 0xC0600000, RIG_DATA, PR_KRW | PTEL_D, ASID);
+        map_page(r, V_DATA, RIG_DATA, PR_KRW | PTEL_D, ASID);
+        map_page(r, 0xC0600000, RIG_DATA, PR_KRW | PTEL_D, ASID);
         mmu_on(r);
         assert_int_equal(rig_go(r), rig_label(r, "end"));
         assert_int_equal(r->cpu.r[8], 0x5A);
@@ -245,8 +245,8 @@ static void multiple_hit__two_entries__reset_140(void **state)
         struct rig *r = rig_open((enum rig_mode)mode);
         rig_load(r, RIG_CODE, RIG_PRIV,
                  "mov.l a,r1\n mov.l @r1,r2\n .align 2\na: .long 0x00400010\n");
-        map(r, V_DATA, RIG_DATA, PR_KRW | PTEL_D, ASID);
-        map(r, V_DATA, RIG_DATA, PR_KRW | PTEL_D, ASID);
+        map_page(r, V_DATA, RIG_DATA, PR_KRW | PTEL_D, ASID);
+        map_page(r, V_DATA, RIG_DATA, PR_KRW | PTEL_D, ASID);
         mmu_on(r);
         assert_int_equal(rig_go(r), 0xA0000000);
         if (mode == RIG_STEP)

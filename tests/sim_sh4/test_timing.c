@@ -8,7 +8,7 @@ struct row {
 
 /* Runs once to warm the caches, then again from an empty pipeline. The last group's own cycle is
  * included. */
-static void check(const struct row *row, uint32_t fpscr)
+static void expect_timing(const struct row *row, uint32_t fpscr)
 {
     static const uint8_t ev[] = { EV_PAIR, EV_FREEZE_REG, EV_FREEZE_FPU, EV_FREEZE_BRANCH,
                                   EV_ISSUE_LOCK };
@@ -70,7 +70,7 @@ static void issue__pairs_and_integer_latencies__as_the_tables_say(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        check(&rows[i], FPSCR_RESET);
+        expect_timing(&rows[i], FPSCR_RESET);
 }
 
 static void issue__fpu_single__latencies_and_units(void **state)
@@ -96,7 +96,7 @@ static void issue__fpu_single__latencies_and_units(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        check(&rows[i], FPSCR_RESET);
+        expect_timing(&rows[i], FPSCR_RESET);
 }
 
 static void issue__fpu_double__latencies_and_units(void **state)
@@ -112,7 +112,7 @@ static void issue__fpu_double__latencies_and_units(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        check(&rows[i], FPSCR_RESET | FPSCR_PR);
+        expect_timing(&rows[i], FPSCR_RESET | FPSCR_PR);
 }
 
 static void branch__every_kind__costs_what_the_table_says(void **state)
@@ -133,7 +133,7 @@ static void branch__every_kind__costs_what_the_table_says(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        check(&rows[i], FPSCR_RESET);
+        expect_timing(&rows[i], FPSCR_RESET);
 }
 
 /* elapsed = groups + freezes + issue locks + other waits, but for a group still open. */

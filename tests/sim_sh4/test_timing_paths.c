@@ -33,12 +33,12 @@ struct fixture {
     uint64_t seed;
 };
 
-static uint32_t rnd(struct fixture *fx)
+static uint32_t next_random(struct fixture *fx)
 {
     fx->seed = fx->seed * 6364136223846793005ull + 1442695040888963407ull;
     return (uint32_t)(fx->seed >> 33);
 }
-static bool one_in(struct fixture *fx, unsigned n) { return rnd(fx) % n == 0; }
+static bool one_in(struct fixture *fx, unsigned n) { return next_random(fx) % n == 0; }
 
 static uint64_t device_read(void *ctx, uint32_t addr, unsigned size)
 {
@@ -63,7 +63,7 @@ static bool device_stable(void *ctx, uint32_t addr)
     (void)ctx;
     return addr == STEADY;
 }
-static void ack(void *ctx, unsigned level, uint16_t intevt)
+static void acknowledge_irq(void *ctx, unsigned level, uint16_t intevt)
 {
     struct machine *m = ctx;
     (void)level, (void)intevt;
@@ -80,16 +80,17 @@ static uint16_t random_opcode(struct fixture *fx)
         SH4_FRCHG,        SH4_FSCHG,         SH4_LDC_RM_GBR, SH4_LDC_L_INC_GBR
     };
     for (;;) {
-        unsigned id = 1 + rnd(fx) % (SH4_NINSNS - 1);
+        unsigned id = 1 + next_random(fx) % (SH4_NINSNS - 1);
         bool skip = false;
         for (unsigned i = 0; i < ARRAY_LEN(rare); i++)
             skip |= id == rare[i] && !one_in(fx, 8);
         if (skip)
             continue;
-        uint16_t op = sh4_insns[id].match | (uint16_t)(rnd(fx) & (uint16_t)~sh4_insns[id].mask);
+        uint16_t op =
+            sh4_insns[id].match | (uint16_t)(next_random(fx) & (uint16_t)~sh4_insns[id].mask);
         if (op >> 12 == 0xA || op >> 12 == 0xB) /* keep BRA, BSR near */
-            op = (uint16_t)((op & 0xF000) | (rnd(fx) & 0x3F) | (one_in(fx, 2) ? 0xFC0 : 0));
-        return one_in(fx, 200) ? (uint16_t)rnd(fx) : op;
+            op = (uint16_t)((op & 0xF000) | (next_random(fx) & 0x3F) | (one_in(fx, 2) ? 0xFC0 : 0));
+        return one_in(fx, 200) ? (uint16_t)next_random(fx) : op;
     }
 }
 
@@ -98,7 +99,7 @@ static uint32_t random_pointer(struct fixture *fx)
     static const uint32_t base[] = { 0x8C000000, 0x8C000000, 0x8C000000, 0x0C000000, 0x0C000000,
                                      0xAC000000, 0xCC000000, 0x7C000000, 0xFC000000, 0xE0000000,
                                      0xFF200000, 0x8C000000, 0xAF000000, 0xFF000084 };
-    uint32_t b = base[rnd(fx) % ARRAY_LEN(base)], off = rnd(fx) & 0xFFFC;
+    uint32_t b = base[next_random(fx) % ARRAY_LEN(base)], off = next_random(fx) & 0xFFFC;
     if (b == 0xFF200000)
         off &= 0x3C;
     if (b == 0xFF000084)
@@ -122,7 +123,7 @@ static void make_rom(struct fixture *fx, uint8_t *rom, bool big)
     for (unsigned i = 0; i < ARRAY_LEN(code); i++)
         put16(rom + 2 * i, code[i], big);
     put32(rom + 28, 0xFF00001C, big);
-    put32(rom + 32, ccr[rnd(fx) % ARRAY_LEN(ccr)], big);
+    put32(rom + 32, ccr[next_random(fx) % ARRAY_LEN(ccr)], big);
     put32(rom + 36,
           (one_in(fx, 6)   ? 0xAC000000
            : one_in(fx, 6) ? 0x0C000000
@@ -145,7 +146,7 @@ static void machine_init(struct machine *m, bool big, bool slow, bool fpu7091)
         .write = device_write,
         .io_read = device_read,
         .io_write = device_write,
-        .irq_ack = ack,
+        .irq_ack = acknowledge_irq,
         .stable = device_stable,
     };
     assert_int_equal(sh4_cpu_init(&m->cpu, &cfg, &bus), 0);
@@ -199,9 +200,10 @@ static void same_state(struct fixture *fx, const char *where)
 
 /* The same disturbance to both: pointers in registers, sometimes another program, ASE break,
  * interrupt. */
-static void disturb(struct fixture *fx, bool big)
+static void disturb_both(struct fixture *fx, bool big)
 {
-    uint32_t ptr[16], at = rnd(fx) % RAM_SIZE & ~31u, gbr = random_pointer(fx), vbr = 0x8C002000;
+    uint32_t ptr[16], at = next_random(fx) % RAM_SIZE & ~31u, gbr = random_pointer(fx),
+                      vbr = 0x8C002000;
     for (unsigned i = 0; i < 16; i++)
         ptr[i] = random_pointer(fx);
     uint8_t code[128];
@@ -212,12 +214,12 @@ static void disturb(struct fixture *fx, bool big)
     uint32_t go = (one_in(fx, 5)   ? 0xAC000000
                    : one_in(fx, 5) ? 0xFC000000
                                    : 0x8C000000) +
-                  (rnd(fx) & 0xFFFE);
+                  (next_random(fx) & 0xFFFE);
     uint32_t bar[2] = { random_pointer(fx) + (one_in(fx, 3) ? 2 : 0), random_pointer(fx) },
-             bbr = rnd(fx), bam = rnd(fx);
+             bbr = next_random(fx), bam = next_random(fx);
     bool arm = one_in(fx, 6), disarm = one_in(fx, 4), at_on = one_in(fx, 8), at_off = one_in(fx, 3);
-    uint32_t tlb = rnd(fx);
-    uint32_t fpscr = rnd(fx) & 0x3F0003, count = 0xC000 | rnd(fx) % 0x2A;
+    uint32_t tlb = next_random(fx);
+    uint32_t fpscr = next_random(fx) & 0x3F0003, count = 0xC000 | next_random(fx) % 0x2A;
     for (unsigned k = 0; k < 2; k++) {
         struct machine *m = &fx->m[k];
         for (unsigned i = 1; i < 16; i++)
@@ -262,7 +264,7 @@ static void disturb(struct fixture *fx, bool big)
 }
 
 /* Tables so small that they are flushed all the time. */
-static void cramp(struct sh4_cpu *cpu)
+static void cramp_tables(struct sh4_cpu *cpu)
 {
     cpu->fast->blocks->max_blocks = 24;
     cpu->fast->blocks->max_ops = 256;
@@ -287,15 +289,15 @@ static void run_pair(struct fixture *fx, uint64_t seed, bool big, bool cramped)
         memcpy(fx->m[k].cpu.aseram, aseram, sizeof aseram);
     }
     if (cramped)
-        cramp(&a->cpu);
+        cramp_tables(&a->cpu);
     char where[64];
     for (unsigned slice = 0; slice < 60; slice++) {
-        uint64_t until = a->cpu.cycle + 1 + rnd(fx) % (one_in(fx, 8) ? 20000 : 600);
+        uint64_t until = a->cpu.cycle + 1 + next_random(fx) % (one_in(fx, 8) ? 20000 : 600);
         snprintf(where, sizeof where, "seed %llu slice %u", (unsigned long long)seed, slice);
         sh4_cpu_run(&a->cpu, until);
         sh4_cpu_run(&b->cpu, until);
         same_state(fx, where);
-        disturb(fx, big);
+        disturb_both(fx, big);
     }
     same_caches(&a->cpu, &b->cpu);
     assert_memory_equal(a->ram, b->ram, RAM_SIZE);
@@ -372,7 +374,7 @@ static void waiting__any_loop__skipped_to_the_cycle(void **state)
             m->cpu.r[11] = 0x50000000;
         }
         for (unsigned slice = 0; slice < 40; slice++) {
-            uint64_t until = fx->m[0].cpu.cycle + 1 + rnd(fx) % 3000;
+            uint64_t until = fx->m[0].cpu.cycle + 1 + next_random(fx) % 3000;
             for (unsigned k = 0; k < 2; k++) {
                 fx->m[k].steady = slice % 7 == 6;
                 sh4_cpu_run(&fx->m[k].cpu, until);
@@ -396,23 +398,23 @@ static void random_loop(struct fixture *fx, uint16_t code[8])
           R3_BANK; SHLL; XOR; ADD; ...; MOV @R4,R0 */
     /* BF BT BF/S BT/S BRA */
     static const uint16_t back[] = { 0x8B00, 0x8900, 0x8F00, 0x8D00, 0xA000 };
-    unsigned n = 1 + rnd(fx) % 4;
+    unsigned n = 1 + next_random(fx) % 4;
     uint16_t some[3];
     for (unsigned i = 0; i < ARRAY_LEN(some); i++)
-        some[i] = ops[rnd(fx) % ARRAY_LEN(ops)];
+        some[i] = ops[next_random(fx) % ARRAY_LEN(ops)];
     for (unsigned i = 0; i < n; i++)
-        code[i] = some[rnd(fx) % ARRAY_LEN(some)];
-    uint16_t b = back[rnd(fx) % ARRAY_LEN(back)];
+        code[i] = some[next_random(fx) % ARRAY_LEN(some)];
+    uint16_t b = back[next_random(fx) % ARRAY_LEN(back)];
     code[n] = (uint16_t)(b | (uint16_t)(-(int)(n + 2) & (b >> 12 == 0xA ? 0xFFF : 0xFF)));
-    code[n + 1] = one_in(fx, 3) ? ops[rnd(fx) % ARRAY_LEN(ops)] : 0x0009;
+    code[n + 1] = one_in(fx, 3) ? ops[next_random(fx) % ARRAY_LEN(ops)] : 0x0009;
     code[n + 2] = (uint16_t)(0xA000 | (-(int)(n + 4) & 0xFFF)); /* and on for ever */
     code[n + 3] = 0x0009;
 }
 
 static void start_loop(struct fixture *fx, const uint16_t code[8])
 {
-    uint32_t r3 = one_in(fx, 2) ? rnd(fx) : rnd(fx) % 100,
-             r5 = one_in(fx, 2) ? rnd(fx) : rnd(fx) % 2000;
+    uint32_t r3 = one_in(fx, 2) ? next_random(fx) : next_random(fx) % 100,
+             r5 = one_in(fx, 2) ? next_random(fx) : next_random(fx) % 2000;
     for (unsigned k = 0; k < 2; k++) {
         struct machine *m = &fx->m[k];
         machine_init(m, false, k == 1, false);
@@ -441,7 +443,7 @@ static void waiting__random_loops__skipped_to_the_cycle(void **state)
         random_loop(fx, code);
         start_loop(fx, code);
         for (unsigned slice = 0; slice < 8; slice++) {
-            uint64_t until = fx->m[0].cpu.cycle + 1 + rnd(fx) % 3000;
+            uint64_t until = fx->m[0].cpu.cycle + 1 + next_random(fx) % 3000;
             for (unsigned k = 0; k < 2; k++) {
                 fx->m[k].steady = slice % 7 == 6;
                 sh4_cpu_run(&fx->m[k].cpu, until);
@@ -453,12 +455,12 @@ static void waiting__random_loops__skipped_to_the_cycle(void **state)
     }
 }
 
-static int setup(void **state)
+static int set_up_machines(void **state)
 {
     *state = calloc(1, sizeof(struct fixture));
     return *state == NULL;
 }
-static int teardown(void **state)
+static int tear_down_machines(void **state)
 {
     free(*state);
     return 0;
@@ -473,5 +475,5 @@ int main(void)
         cmocka_unit_test(waiting__any_loop__skipped_to_the_cycle),
         cmocka_unit_test(waiting__random_loops__skipped_to_the_cycle),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, set_up_machines, tear_down_machines);
 }

@@ -26,7 +26,7 @@ enum {
 };
 enum { ANY_ASID = 4, LOW10 = 1, LOW12 = 2, ALL = 3, LOW16 = 8, LOW20 = 9 };
 
-static void set(struct sh4_ubc *u, int b, uint32_t bar, uint8_t bamr, uint16_t bbr)
+static void set_channel(struct sh4_ubc *u, int b, uint32_t bar, uint8_t bamr, uint16_t bbr)
 {
     assert_true(sh4_ubc_write(u, b ? SH4_BARB : SH4_BARA, bar));
     assert_true(sh4_ubc_write(u, b ? SH4_BAMRB : SH4_BAMRA, bamr));
@@ -70,7 +70,7 @@ static void insn__conditions__match_or_not(void **state)
             sh4_ubc_reset(&u);
             print_message("  %s, channel %c\n", rows[i].name, 'A' + b);
             assert_true(sh4_ubc_write(&u, b ? SH4_BASRB : SH4_BASRA, 3));
-            set(&u, b, rows[i].bar, rows[i].bamr, rows[i].bbr);
+            set_channel(&u, b, rows[i].bar, rows[i].bamr, rows[i].bbr);
             unsigned want = rows[i].match ? (b ? B : A) : 0;
             assert_int_equal(sh4_ubc_match_insn(&u, rows[i].pc, rows[i].asid), want);
             sh4_ubc_write(&u, SH4_BRCR,
@@ -111,8 +111,8 @@ static void operand__sizes_and_directions__match_or_not(void **state)
         struct sh4_ubc u;
         sh4_ubc_reset(&u);
         print_message("  %s\n", rows[i].name);
-        set(&u, 0, rows[i].bar, ANY_ASID, rows[i].bbr);
-        set(&u, 1, rows[i].bar, ANY_ASID, rows[i].bbr);
+        set_channel(&u, 0, rows[i].bar, ANY_ASID, rows[i].bbr);
+        set_channel(&u, 1, rows[i].bar, ANY_ASID, rows[i].bbr);
         assert_int_equal(sh4_ubc_match_operand(&u, rows[i].addr, rows[i].size, rows[i].write, 0, 0),
                          rows[i].match ? A | B : 0);
     }
@@ -143,8 +143,8 @@ static void operand__data_compare_on_b__value_and_mask(void **state)
         struct sh4_ubc u;
         sh4_ubc_reset(&u);
         print_message("  %s\n", rows[i].name);
-        set(&u, 0, 0x8C000000, ANY_ASID | LOW12, OPERAND | RW);
-        set(&u, 1, 0x8C000000, ANY_ASID | LOW12, OPERAND | RW);
+        set_channel(&u, 0, 0x8C000000, ANY_ASID | LOW12, OPERAND | RW);
+        set_channel(&u, 1, 0x8C000000, ANY_ASID | LOW12, OPERAND | RW);
         sh4_ubc_write(&u, SH4_BDRB, rows[i].bdrb);
         sh4_ubc_write(&u, SH4_BDMRB, rows[i].bdmrb);
         assert_int_equal(
@@ -185,13 +185,13 @@ static void armed__registers_written__follows_what_can_match(void **state)
     uint32_t v;
     sh4_ubc_reset(&u);
     assert_false(u.armed);
-    set(&u, 1, 0, 0, INSN | RD);
+    set_channel(&u, 1, 0, 0, INSN | RD);
     assert_true(u.armed && u.armed_insn && !u.armed_operand);
-    set(&u, 0, 0, 0, OPERAND | WR);
+    set_channel(&u, 0, 0, 0, OPERAND | WR);
     assert_true(u.armed_operand);
-    set(&u, 1, 0, 0, INSN);
+    set_channel(&u, 1, 0, 0, INSN);
     assert_false(u.armed_insn);
-    set(&u, 0, 0, 0, 0);
+    set_channel(&u, 0, 0, 0, 0);
     assert_false(u.armed);
     assert_true(sh4_ubc_read(&u, SH4_BAMRB, &v));
     assert_false(sh4_ubc_read(&u, SH4_BRCR + 4, &v));
