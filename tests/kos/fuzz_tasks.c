@@ -18,7 +18,7 @@ struct memory {
     unsigned reads;
 };
 
-static int words(void *ctx, uint32_t addr, uint32_t *w, size_t n, struct err *err)
+static int read_words(void *ctx, uint32_t addr, uint32_t *w, size_t n, struct err *err)
 {
     struct memory *m = ctx;
     if (addr % 4 || n == 0 || n > 64 || ++m->reads > 100000)
@@ -30,7 +30,7 @@ static int words(void *ctx, uint32_t addr, uint32_t *w, size_t n, struct err *er
 }
 
 /* The symbols, from the beginning of memory on. */
-static bool lookup(const struct image *im, const char *name, uint64_t *addr)
+static bool look_up_symbol(const struct image *im, const char *name, uint64_t *addr)
 {
     static const struct {
         const char *name;
@@ -50,7 +50,7 @@ static bool lookup(const struct image *im, const char *name, uint64_t *addr)
     return false;
 }
 
-static void show(struct tasks *t, const struct tasks_memory *m)
+static void show_tasks(struct tasks *t, const struct tasks_memory *m)
 {
     static const char *const registers[] = { "pc", "r0", "r15", "fr3", "fpscr", "nothing" };
     size_t n;
@@ -79,15 +79,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     struct memory memory = { data + 1, MIN(size - 1, (size_t)MOST), data[0] & 1, 0 };
-    const struct image image = { .lookup = lookup, .priv = &memory, .big_endian = data[0] & 2 };
-    const struct tasks_memory m = { words, &memory };
+    const struct image image = { .lookup = look_up_symbol,
+                                 .priv = &memory,
+                                 .big_endian = data[0] & 2 };
+    const struct tasks_memory m = { read_words, &memory };
     if (tasks_new(&image, 1, &t, &err) || !t)
         abort();
     for (int i = 0; i < 2; i++) {
         memory.reads = 0;
         if (tasks_look(t, &m, true, &err) < 0 || tasks_now(t, &m, &err) < 0)
             abort(); /* the wire does not fail */
-        show(t, &m);
+        show_tasks(t, &m);
     }
     tasks_free(t);
     return 0;

@@ -40,12 +40,12 @@ struct memory {
     int fails; /* every read: with this */
 };
 
-static void put(struct memory *m, uint32_t at, uint32_t w)
+static void put_word(struct memory *m, uint32_t at, uint32_t w)
 {
     memcpy(m->bytes + (at - BASE), &w, 4);
 }
 
-static int words(void *ctx, uint32_t addr, uint32_t *w, size_t n, struct err *err)
+static int read_words(void *ctx, uint32_t addr, uint32_t *w, size_t n, struct err *err)
 {
     struct memory *m = ctx;
     m->reads++;
@@ -57,7 +57,7 @@ static int words(void *ctx, uint32_t addr, uint32_t *w, size_t n, struct err *er
     return 0;
 }
 
-static bool lookup(const struct image *im, const char *name, uint64_t *addr)
+static bool look_up_symbol(const struct image *im, const char *name, uint64_t *addr)
 {
     (void)im;
     static const struct {
@@ -75,10 +75,10 @@ static bool lookup(const struct image *im, const char *name, uint64_t *addr)
     return false;
 }
 
-static const struct image kos = { .lookup = lookup };
+static const struct image kos = { .lookup = look_up_symbol };
 
 /* Tasks number..1, the newest first, with stacks of 4 KB from 1 MB on. */
-static void make(struct memory *m, const struct layout *l, int n)
+static void make_list(struct memory *m, const struct layout *l, int n)
 {
     memset(m, 0, sizeof *m);
     uint32_t link = LIST;
@@ -86,23 +86,23 @@ static void make(struct memory *m, const struct layout *l, int n)
         uint32_t block = BLOCKS + (uint32_t)(i - 1) * EACH;
         char name[32];
         snprintf(name, sizeof name, "thread number %d", i);
-        put(m, link, block);
-        put(m, block + l->list + 4, link);
-        put(m, block + l->tid, (uint32_t)i);
+        put_word(m, link, block);
+        put_word(m, block + l->list + 4, link);
+        put_word(m, block + l->tid, (uint32_t)i);
         memcpy(m->bytes + (block + l->label - BASE), name, strlen(name));
-        put(m, block + l->stack, 0x8C200000 + (uint32_t)i * 4096);
-        put(m, block + l->size, 4096);
+        put_word(m, block + l->stack, 0x8C200000 + (uint32_t)i * 4096);
+        put_word(m, block + l->size, 4096);
         link = block + l->list;
     }
-    put(m, CURRENT, n ? BLOCKS : 0);
-    put(m, CREATED, (uint32_t)n + 1);
-    put(m, TOP, 0x8D000000);
+    put_word(m, CURRENT, n ? BLOCKS : 0);
+    put_word(m, CREATED, (uint32_t)n + 1);
+    put_word(m, TOP, 0x8D000000);
 }
 
 static struct memory memory;
-static const struct tasks_memory reader = { words, &memory };
+static const struct tasks_memory reader = { read_words, &memory };
 
-static struct tasks *finder(void)
+static struct tasks *new_finder(void)
 {
     struct tasks *t = NULL;
     assert_int_equal(tasks_new(&kos, FIRST, &t, NULL), 0);
@@ -117,8 +117,8 @@ tasks__every_layout_without_debug_information__is_recognised_by_what_is_there(vo
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(layouts); i++) {
         size_t n;
-        struct tasks *t = finder();
-        make(&memory, &layouts[i], 3);
+        struct tasks *t = new_finder();
+        make_list(&memory, &layouts[i], 3);
         assert_int_equal(tasks_look(t, &reader, true, NULL), 1);
         const struct task *k = tasks_list(t, &n);
         assert_int_equal(n, 3);
@@ -139,8 +139,8 @@ static void tasks__nothing_created_since__costs_one_word(void **state)
 {
     (void)state;
     size_t n;
-    struct tasks *t = finder();
-    make(&memory, &layouts[2], 4);
+    struct tasks *t = new_finder();
+    make_list(&memory, &layouts[2], 4);
     assert_int_equal(tasks_look(t, &reader, false, NULL), 1);
     uint32_t context = tasks_list(t, &n)[0].context;
     for (size_t i = 0; i < n; i++)
@@ -163,12 +163,12 @@ static void tasks__another_in_the_same_block__is_another(void **state)
 {
     (void)state;
     size_t n;
-    struct tasks *t = finder();
-    make(&memory, &layouts[3], 2);
+    struct tasks *t = new_finder();
+    make_list(&memory, &layouts[3], 2);
     assert_int_equal(tasks_look(t, &reader, true, NULL), 1);
     uint32_t was = tasks_list(t, &n)[0].context;
-    put(&memory, BLOCKS + EACH + layouts[3].tid, 3);
-    put(&memory, CREATED, 4);
+    put_word(&memory, BLOCKS + EACH + layouts[3].tid, 3);
+    put_word(&memory, CREATED, 4);
     assert_int_equal(tasks_look(t, &reader, false, NULL), 1);
     assert_int_equal(tasks_list(t, &n)[0].number, 3);
     assert_true(tasks_list(t, &n)[0].context > was);
@@ -177,24 +177,26 @@ static void tasks__another_in_the_same_block__is_another(void **state)
 
 /* Each spoils a list that was good: nothing is found, nothing that was known is lost, and no read
  * leaves memory. */
-static void spoil(int how)
+static void spoil_list(int how)
 {
     const struct layout *l = &layouts[2];
     uint32_t second = BLOCKS + EACH, link = second + l->list;
     switch (how) {
-    case 0: put(&memory, link, BLOCKS + 2 * EACH); break;     /* a circle */
-    case 1: put(&memory, link + 4, LIST); break;              /* a link that does not lead back */
-    case 2: put(&memory, link, 0xA05F8000); break;            /* a block among the registers */
-    case 3: put(&memory, link, BLOCKS + 2); break;            /* at no word */
-    case 4: put(&memory, second + l->tid, 0x80000001); break; /* a number that is none */
+    case 0: put_word(&memory, link, BLOCKS + 2 * EACH); break; /* a circle */
+    case 1: put_word(&memory, link + 4, LIST); break;          /* a link that does not lead back */
+    case 2: put_word(&memory, link, 0xA05F8000); break;        /* a block among the registers */
+    case 3: put_word(&memory, link, BLOCKS + 2); break;        /* at no word */
+    case 4: put_word(&memory, second + l->tid, 0x80000001); break; /* a number that is none */
     case 5:
-        put(&memory, second + l->label, 0x1B5B3131);
-        break;                                         /* a name that would speak to a terminal */
-    case 6: put(&memory, second + l->label, 0); break; /* none at all */
-    case 7: put(&memory, second + l->size, 0x7FFFFFFF); break;  /* a stack larger than memory */
-    case 8: put(&memory, second + l->stack, 0x00001000); break; /* ... or where there is none */
-    case 9: put(&memory, LIST, 0xFFFFFFFC); break;
-    default: put(&memory, LIST, 0); break; /* before the system has begun */
+        put_word(&memory, second + l->label, 0x1B5B3131);
+        break; /* a name that would speak to a terminal */
+    case 6: put_word(&memory, second + l->label, 0); break;         /* none at all */
+    case 7: put_word(&memory, second + l->size, 0x7FFFFFFF); break; /* a stack larger than memory */
+    case 8:
+        put_word(&memory, second + l->stack, 0x00001000);
+        break; /* ... or where there is none */
+    case 9: put_word(&memory, LIST, 0xFFFFFFFC); break;
+    default: put_word(&memory, LIST, 0); break; /* before the system has begun */
     }
 }
 
@@ -203,17 +205,17 @@ static void tasks__list_makes_no_sense__is_not_believed(void **state)
     (void)state;
     for (int how = 0; how <= 10; how++) {
         size_t n;
-        struct tasks *t = finder();
-        make(&memory, &layouts[2], 3);
+        struct tasks *t = new_finder();
+        make_list(&memory, &layouts[2], 3);
         assert_int_equal(tasks_look(t, &reader, true, NULL), 1);
-        spoil(how);
-        put(&memory, CREATED, 9);
+        spoil_list(how);
+        put_word(&memory, CREATED, 9);
         assert_int_equal(tasks_look(t, &reader, false, NULL), 0);
         tasks_list(t, &n);
         assert_int_equal(n, 3);
         /* And it is looked at again as soon as it can be read, though nothing more was created. */
-        make(&memory, &layouts[2], 4);
-        put(&memory, CREATED, 9);
+        make_list(&memory, &layouts[2], 4);
+        put_word(&memory, CREATED, 9);
         assert_int_equal(tasks_look(t, &reader, false, NULL), 1);
         tasks_list(t, &n);
         assert_int_equal(n, 4);
@@ -225,8 +227,8 @@ static void tasks__more_than_there_is_room_for__are_reported_to_be_there(void **
 {
     (void)state;
     size_t n;
-    struct tasks *t = finder();
-    make(&memory, &layouts[1], TASKS_MOST + 1);
+    struct tasks *t = new_finder();
+    make_list(&memory, &layouts[1], TASKS_MOST + 1);
     assert_int_equal(tasks_look(t, &reader, true, NULL), 1);
     tasks_list(t, &n);
     assert_int_equal(n, TASKS_MOST);
@@ -238,8 +240,8 @@ static void tasks__wire_fails__is_reported_and_nothing_lost(void **state)
 {
     (void)state;
     size_t n;
-    struct tasks *t = finder();
-    make(&memory, &layouts[1], 2);
+    struct tasks *t = new_finder();
+    make_list(&memory, &layouts[1], 2);
     assert_int_equal(tasks_look(t, &reader, true, NULL), 1);
     memory.fails = -ERR_TIMEOUT;
     assert_int_equal(tasks_look(t, &reader, true, NULL), -ERR_TIMEOUT);
@@ -264,14 +266,14 @@ static const struct saved_layout {
 static struct tasks *finder_of_saved(const struct saved_layout *l, uint32_t pc, uint32_t pr,
                                      uint32_t fpscr)
 {
-    struct tasks *t = finder();
-    make(&memory, &layouts[l->layout], 3);
+    struct tasks *t = new_finder();
+    make_list(&memory, &layouts[l->layout], 3);
     uint32_t context = BLOCKS + EACH + l->context;
     for (uint32_t at = 0; at < 228; at += 4)
-        put(&memory, context + at, 0x1000 + at);
-    put(&memory, context + l->pc, pc);
-    put(&memory, context + l->pr, pr);
-    put(&memory, context + l->fpscr, fpscr);
+        put_word(&memory, context + at, 0x1000 + at);
+    put_word(&memory, context + l->pc, pc);
+    put_word(&memory, context + l->pr, pr);
+    put_word(&memory, context + l->fpscr, fpscr);
     assert_int_equal(tasks_look(t, &reader, true, NULL), 1);
     return t;
 }
@@ -344,12 +346,12 @@ static void saved__thread_that_runs_or_wire_that_fails__gives_nothing(void **sta
     size_t n;
     uint32_t value;
     struct tasks *t = finder_of_saved(&saved_layouts[1], 1, 2, 0);
-    put(&memory, CURRENT, BLOCKS + EACH);
+    put_word(&memory, CURRENT, BLOCKS + EACH);
     assert_int_equal(tasks_now(t, &reader, NULL), 1);
     assert_true(tasks_list(t, &n)[1].current);
     assert_false(tasks_list(t, &n)[2].current);
     saved_is(t, "pc", -1);
-    put(&memory, CURRENT, BLOCKS + 9 * EACH);
+    put_word(&memory, CURRENT, BLOCKS + 9 * EACH);
     assert_int_equal(tasks_now(t, &reader, NULL), 0);
     memory.fails = -ERR_TIMEOUT;
     assert_int_equal(tasks_now(t, &reader, NULL), -ERR_TIMEOUT);
@@ -357,7 +359,7 @@ static void saved__thread_that_runs_or_wire_that_fails__gives_nothing(void **sta
                      -ERR_TIMEOUT);
     memory.fails = 0;
     saved_is(t, "pc", 1);
-    spoil(1); /* a list that is not believed: nor are its registers */
+    spoil_list(1); /* a list that is not believed: nor are its registers */
     assert_int_equal(tasks_look(t, &reader, true, NULL), 0);
     assert_false(tasks_known(t));
     saved_is(t, "pc", -1);
@@ -376,7 +378,7 @@ static void saved__pc_outside_of_the_program__is_not_told(void **state)
         bool told;
     } rows[] = { { 0x8C010000, true },  { 0x0C0100FE, true },  { 0x8C010100, false },
                  { 0x8C00FFFE, false }, { 0x8C020000, false }, { 0x8C005A10, false } };
-    const struct image with = { .lookup = lookup, .sections = sections, .nsections = 2 };
+    const struct image with = { .lookup = look_up_symbol, .sections = sections, .nsections = 2 };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct tasks *t = NULL;
