@@ -69,7 +69,7 @@ void work(struct nasty_program *p, unsigned n)
         put(p, "%s", some[pick(p, sizeof some / sizeof some[0])]);
 }
 
-static const char *slot(struct nasty_program *p)
+static const char *pick_slot(struct nasty_program *p)
 {
     static const char *const some[] = { "nop", "nop", "mov r8,r4", "add #1,r8", "mov #5,r4" };
     return some[pick(p, sizeof some / sizeof some[0])];
@@ -90,19 +90,19 @@ void call(struct nasty_program *p, const char *callee, bool near)
     switch (pick(p, near ? 4 : 3)) {
     case 0:
         load(p, "r1", callee);
-        put(p, "jsr @r1\n %s", slot(p));
+        put(p, "jsr @r1\n %s", pick_slot(p));
         break;
     case 1:
         k = p->nlabel++;
         snprintf(lit, sizeof lit, "%s-b_%u", callee, k);
         load(p, "r1", lit);
-        put(p, "bsrf r1\n %s\n b_%u:", slot(p), k);
+        put(p, "bsrf r1\n %s\n b_%u:", pick_slot(p), k);
         break;
     case 2: /* through a pointer in memory */
         load(p, "r0", callee);
-        put(p, "mov.l r0,@-r15\n mov.l @r15+,r3\n jsr @r3\n %s", slot(p));
+        put(p, "mov.l r0,@-r15\n mov.l @r15+,r3\n jsr @r3\n %s", pick_slot(p));
         break;
-    default: put(p, "bsr %s\n %s", callee, slot(p));
+    default: put(p, "bsr %s\n %s", callee, pick_slot(p));
     }
 }
 
@@ -123,7 +123,7 @@ void enter(struct nasty_program *p) { put(p, "mov.l r9,@-r15\n sts.l pr,@-r15");
 
 void leave(struct nasty_program *p) { put(p, "lds.l @r15+,pr\n rts\n mov.l @r15+,r9"); }
 
-static void body(struct nasty_program *p, const struct function *f, int i)
+static void put_body(struct nasty_program *p, const struct function *f, int i)
 {
     unsigned k = p->nlabel++;
     put(p, "mov #%u,r9\n b_%u:", f->loops, k);
@@ -186,7 +186,7 @@ static void emit_switch(struct nasty_program *p, const struct function *f, int i
         work(p, 1 + pick(p, 2));
         if (w < 2)
             call_number(p, i, f->callee[w]);
-        put(p, "bra x_%u\n %s", k, slot(p));
+        put(p, "bra x_%u\n %s", k, pick_slot(p));
     }
     put(p, "x_%u: dt r9\n bf s_%u", k, k);
     leave(p);
@@ -199,17 +199,17 @@ static void emit_tail(struct nasty_program *p, const struct function *f, int i)
     name_of(name, to);
     if (f->variant & 1) {
         enter(p);
-        body(p, &(struct function){ .callee = { f->callee[0], -1 }, .loops = 1 }, i);
+        put_body(p, &(struct function){ .callee = { f->callee[0], -1 }, .loops = 1 }, i);
         put(p, "lds.l @r15+,pr\n mov.l @r15+,r9");
     } else {
         work(p, 1 + pick(p, 4));
     }
     if (f->variant & 2 && to - i <= NEAR) {
-        put(p, "bra %s\n %s", name, slot(p));
+        put(p, "bra %s\n %s", name, pick_slot(p));
         return;
     }
     load(p, "r1", name);
-    put(p, "jmp @r1\n %s", slot(p));
+    put(p, "jmp @r1\n %s", pick_slot(p));
 }
 
 /* The branch goes to the function right behind; taken or not. */
@@ -235,8 +235,8 @@ static void emit_kind(struct nasty_program *p, const struct plan *plan, int i)
     case COND_TAIL: emit_cond_tail(p, f, i); break;
     case SHARED: /* the epilogue is another's: see emit_functions() */
         enter(p);
-        body(p, f, i);
-        put(p, "bra epilogue_\n %s", slot(p));
+        put_body(p, f, i);
+        put(p, "bra epilogue_\n %s", pick_slot(p));
         break;
     case SECOND_ENTRY:
         work(p, 2);
@@ -254,7 +254,7 @@ static void emit_kind(struct nasty_program *p, const struct plan *plan, int i)
     case FPU: emit_fpu(p, f->variant, f->callee[0]); break;
     case NODE:
         enter(p);
-        body(p, f, i);
+        put_body(p, f, i);
         leave(p);
         break;
     default: emit_leaf(p, f);
@@ -263,9 +263,9 @@ static void emit_kind(struct nasty_program *p, const struct plan *plan, int i)
 
 /* ---- the plan ---- */
 
-static bool on(const struct plan *plan, enum nasty_feature f) { return plan->features >> f & 1; }
+static bool is_on(const struct plan *plan, enum nasty_feature f) { return plan->features >> f & 1; }
 
-static enum kind choose(struct nasty_program *p, const struct plan *plan, int i)
+static enum kind choose_kind(struct nasty_program *p, const struct plan *plan, int i)
 {
     static const struct {
         enum kind kind;
@@ -290,7 +290,7 @@ static enum kind choose(struct nasty_program *p, const struct plan *plan, int i)
         unsigned k = pick(p, sizeof special / sizeof special[0]);
         for (unsigned n = 0; n < sizeof special / sizeof special[0];
              n++, k = (k + 1) % (sizeof special / sizeof special[0]))
-            if (on(plan, special[k].feature))
+            if (is_on(plan, special[k].feature))
                 return special[k].kind;
     }
     static const enum kind plain[] = { NODE, NODE, NODE, LEAF, RECURSIVE };
@@ -306,7 +306,7 @@ static int choose_callee(struct nasty_program *p, const struct plan *plan, int i
 static void plan_function(struct nasty_program *p, struct plan *plan, int i)
 {
     struct function *f = &plan->f[i];
-    *f = (struct function){ .kind = choose(p, plan, i),
+    *f = (struct function){ .kind = choose_kind(p, plan, i),
                             .callee = { -1, -1 },
                             .loops = 1 + pick(p, 3),
                             .variant = pick(p, 8),
@@ -331,7 +331,7 @@ static void emit_functions(struct nasty_program *p, const struct plan *plan)
         put(p, ".align 2\n f%d:", i);
         emit_kind(p, plan, i);
     }
-    if (on(plan, NASTY_shared)) {
+    if (is_on(plan, NASTY_shared)) {
         put(p, "owner: mov.l r9,@-r15\n sts.l pr,@-r15\n mov r8,r4\n epilogue_:");
         leave(p);
     }
@@ -374,7 +374,7 @@ static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t
         put(p, "ldc r0,vbr");
         clear_data(p);
     }
-    if (on(plan, NASTY_copied))
+    if (is_on(plan, NASTY_copied))
         copy_section(p);
     put(p, "mov #0,r4");
     if (rounds > 1)

@@ -25,7 +25,7 @@ enum {
 };
 enum { TASK_ENTRIES = 3, VECTOR_SETS = 2 };
 
-static bool has(uint32_t features, enum nasty_feature f) { return features >> f & 1; }
+static bool has_feature(uint32_t features, enum nasty_feature f) { return features >> f & 1; }
 
 static void load_number(struct nasty_program *p, const char *reg, uint32_t v)
 {
@@ -36,8 +36,9 @@ static void load_number(struct nasty_program *p, const char *reg, uint32_t v)
 
 bool has_handler(uint32_t features)
 {
-    return has(features, NASTY_trapa) || has(features, NASTY_nested) || has(features, NASTY_vbr) ||
-           has(features, NASTY_preempt) || has(features, NASTY_irq);
+    return has_feature(features, NASTY_trapa) || has_feature(features, NASTY_nested) ||
+           has_feature(features, NASTY_vbr) || has_feature(features, NASTY_preempt) ||
+           has_feature(features, NASTY_irq);
 }
 
 void clear_data(struct nasty_program *p)
@@ -272,11 +273,11 @@ static void emit_nested_handler(struct nasty_program *p, unsigned set)
 /* What a TRAPA leads to. */
 static void emit_trap_handler(struct nasty_program *p, unsigned set, uint32_t features)
 {
-    if (has(features, NASTY_preempt)) {
+    if (has_feature(features, NASTY_preempt)) {
         emit_switcher(p, set);
         return;
     }
-    if (has(features, NASTY_nested)) {
+    if (has_feature(features, NASTY_nested)) {
         emit_nested_handler(p, set);
         return;
     }
@@ -311,7 +312,7 @@ static void emit_vectors(struct nasty_program *p, unsigned set, uint32_t feature
 {
     put(p, ".align 8\n vec_%u: .space 256\n hexc%u:", set, set);
     emit_trap_handler(p, set, features);
-    if (!has(features, NASTY_irq))
+    if (!has_feature(features, NASTY_irq))
         return;
     put(p, ".org vec_%u+0x600\n hint%u:", set, set);
     emit_interrupt_handler(p, set);
@@ -530,21 +531,21 @@ static const struct piece pieces[] = {
 void main_pieces(struct nasty_program *p, uint32_t features)
 {
     for (unsigned k = 0; k < sizeof pieces / sizeof pieces[0]; k++)
-        for (unsigned n = 0; has(features, pieces[k].feature) && n < 2; n++) {
+        for (unsigned n = 0; has_feature(features, pieces[k].feature) && n < 2; n++) {
             /* their stacks are left as they are */
             bool once = pieces[k].feature == NASTY_coroutines || pieces[k].feature == NASTY_tasks ||
                         pieces[k].feature == NASTY_preempt;
             if (!once || n == 0)
                 call(p, pieces[k].entry, false);
         }
-    if (has(features, NASTY_trapa) || has(features, NASTY_nested))
+    if (has_feature(features, NASTY_trapa) || has_feature(features, NASTY_nested))
         put(p, "trapa #3\n add #1,r8\n trapa #4");
 }
 
 void emit_pieces(struct nasty_program *p, uint32_t features)
 {
     for (unsigned k = 0; k < sizeof pieces / sizeof pieces[0]; k++)
-        if (has(features, pieces[k].feature))
+        if (has_feature(features, pieces[k].feature))
             pieces[k].emit(p);
     for (unsigned k = 0; k < VECTOR_SETS; k++)
         if (has_handler(features))

@@ -143,9 +143,9 @@ static void path_of(const struct run *r, const struct calltree_node *nodes, uint
         snprintf(out + n, cap - n, "%s%s", before, name);
 }
 
-static void differs(struct run *r, bool marked, const char *fmt, ...)
+static void note_difference(struct run *r, bool marked, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-static void differs(struct run *r, bool marked, const char *fmt, ...)
+static void note_difference(struct run *r, bool marked, const char *fmt, ...)
 {
     va_list ap;
     r->differ++;
@@ -205,7 +205,7 @@ static void compare_node(struct run *r, const struct calltree_node *got, size_t 
 }
 
 /* Is what is missing at one path there at others that are marked? Then it is taken off them. */
-static bool covered(struct surplus *more, int64_t hits, int64_t count)
+static bool cover_missing(struct surplus *more, int64_t hits, int64_t count)
 {
     if (more->hits + hits < 0 || more->count + count < 0)
         return false;
@@ -226,9 +226,10 @@ static void judge_seen(struct run *r, const struct calltree_node *got, const str
         path_of(r, got, (uint32_t)i, path, sizeof path);
         bool excused = c[i].excused || (is_less(&c[i]) && c[i].part) ||
                        (is_less(&c[i]) && c[i].function >= 0 &&
-                        covered(&more[c[i].function], c[i].hits, c[i].count));
-        differs(r, excused, "%s: hits %u, %+d; instructions %u, %+d", path, (unsigned)got[i].hits,
-                (int)c[i].hits, (unsigned)got[i].c1, (int)c[i].count);
+                        cover_missing(&more[c[i].function], c[i].hits, c[i].count));
+        note_difference(r, excused, "%s: hits %u, %+d; instructions %u, %+d", path,
+                        (unsigned)got[i].hits, (int)c[i].hits, (unsigned)got[i].c1,
+                        (int)c[i].count);
     }
 }
 
@@ -247,8 +248,8 @@ static bool may_be_missing(const struct run *r, const struct oracle_node *want, 
         if (above >= 0 && c[i].same == above && got[i].doubtful)
             return true;
     return (above >= 0 && excused[above]) ||
-           covered(&more[true_function(r, &want[k]) - r->f], -(int64_t)want[k].hits,
-                   -(int64_t)want[k].count);
+           cover_missing(&more[true_function(r, &want[k]) - r->f], -(int64_t)want[k].hits,
+                         -(int64_t)want[k].count);
 }
 
 /* True nodes that were never seen. */
@@ -266,11 +267,11 @@ static void judge_missing(struct run *r, const struct calltree_node *got, const 
         if (met)
             continue;
         excused[k] = may_be_missing(r, want, k, got, c, n, excused, more, &blind);
-        differs(r, excused[k], "%s%s below %s: never seen, hits %u, instructions %u",
-                (size_t)want[k].function < r->nf ? "" : "block of ",
-                true_function(r, &want[k])->name,
-                want[k].parent < 0 ? "no one" : true_function(r, &want[want[k].parent])->name,
-                (unsigned)want[k].hits, (unsigned)want[k].count);
+        note_difference(
+            r, excused[k], "%s%s below %s: never seen, hits %u, instructions %u",
+            (size_t)want[k].function < r->nf ? "" : "block of ", true_function(r, &want[k])->name,
+            want[k].parent < 0 ? "no one" : true_function(r, &want[want[k].parent])->name,
+            (unsigned)want[k].hits, (unsigned)want[k].count);
     }
     free(excused);
 }
@@ -295,23 +296,24 @@ static void compare_trees(struct run *r)
     free(c);
 }
 
-static void compare(struct run *r)
+static void compare_run(struct run *r)
 {
     compare_trees(r);
     uint64_t seen = calltree_stats(r->tree)->total_c1;
     for (size_t i = 0; i < MOST_NODES; i++)
         seen -= r->outside[i];
     if (r->between != seen)
-        differs(r, false, "all: instructions %u for %u", (unsigned)seen, (unsigned)r->between);
+        note_difference(r, false, "all: instructions %u for %u", (unsigned)seen,
+                        (unsigned)r->between);
     uint32_t result = board_reg(&r->b, 8);
     if (result != r->log.result)
-        differs(r, false, "the program's result: %08x for %08x", (unsigned)result,
-                (unsigned)r->log.result);
+        note_difference(r, false, "the program's result: %08x for %08x", (unsigned)result,
+                        (unsigned)r->log.result);
 }
 
 /* ---- one program ---- */
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     int i = function_at(ctx, addr);
     const struct oracle_function *f = &((const struct run *)ctx)->f[i < 0 ? 0 : i];
@@ -502,7 +504,7 @@ static bool no_symbol(const struct image *im, const char *name, uint64_t *addr)
 }
 
 /* In RAM as small as will do, or in all there is. */
-static void arm(struct run *r)
+static void arm_trace(struct run *r)
 {
     struct trace_config cfg = { .counter = { 0x13, 0x23 },
                                 .image = &r->b.im,
@@ -627,12 +629,12 @@ static void feed_tree(struct run *r)
     note_outside(r, false);
 }
 
-static void trace(struct run *r)
+static void trace_run(struct run *r)
 {
-    struct calltree_config cfg = { .resolve = r->o->stripped ? NULL : resolve,
+    struct calltree_config cfg = { .resolve = r->o->stripped ? NULL : resolve_function,
                                    .block = r->nblocks ? block_range : NULL,
                                    .resolve_ctx = r };
-    arm(r);
+    arm_trace(r);
     board_run(&r->b, "m_end", 4000000000);
     board_disarm(&r->b);
     assert_int_equal(r->b.t->ops->trace->status(r->b.t, &r->st, NULL), 0);
@@ -672,7 +674,7 @@ static void print_events(const struct run *r)
     }
 }
 
-static enum verdict judge(struct run *r)
+static enum verdict judge_seed(struct run *r)
 {
     char why[128];
     nasty_generate(&r->p, r->seed, r->o->features, r->o->dropped, r->o->small ? NASTY_ROUNDS : 1);
@@ -686,7 +688,7 @@ static enum verdict judge(struct run *r)
     find_functions_of(r, &r->copied);
     find_functions_of(r, &r->rom);
     if (!qemu_log_run(&r->log, &r->prog, &r->rom, asm_label(&r->prog, "m_end"))) {
-        differs(r, false, "%s", r->log.why);
+        note_difference(r, false, "%s", r->log.why);
         return FAILED;
     }
     prepare_board(r);
@@ -700,15 +702,15 @@ static enum verdict judge(struct run *r)
                                             .named = !r->o->stripped };
     r->oracle = oracle_run(r->log.steps, r->log.n, &program, &r->p, why);
     if (!r->oracle) {
-        differs(r, false, "the log: %s", why);
+        note_difference(r, false, "the log: %s", why);
         return FAILED;
     }
-    trace(r);
+    trace_run(r);
     if (r->o->print) {
         print_events(r);
         print_nodes(r);
     }
-    compare(r);
+    compare_run(r);
     for (size_t i = 0; r->o->print && i < r->nblocks; i++)
         printf("block %08x..%08x\n", (unsigned)r->block[i].low, (unsigned)r->block[i].high);
     if (r->differ && !r->o->quiet)
@@ -729,7 +731,7 @@ static enum verdict run_seed(const struct options *o, uint64_t seed)
             _exit(FAILED);
         r->o = o;
         r->seed = seed;
-        enum verdict v = judge(r);
+        enum verdict v = judge_seed(r);
         oracle_free(r->oracle);
         qemu_log_free(&r->log);
         calltree_free(r->tree);
@@ -752,7 +754,7 @@ static enum verdict run_seed(const struct options *o, uint64_t seed)
 }
 
 /* Leaves out whatever the failure does not need. */
-static void shrink(const struct options *given, uint64_t seed)
+static void shrink_failure(const struct options *given, uint64_t seed)
 {
     struct options o = *given;
     o.quiet = true;
@@ -777,7 +779,7 @@ static int feature_named(const char *name, size_t len)
     return -1;
 }
 
-static void usage(void)
+static void print_usage(void)
 {
     printf("usage: sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] "
            "[--print] [--exact] [--each] [--vary N]\n"
@@ -796,7 +798,7 @@ static uint32_t parse_features(const char *list)
         size_t len = strcspn(list, ",");
         int k = feature_named(list, len);
         if (k < 0)
-            usage();
+            print_usage();
         out |= 1u << k;
         list += len + (list[len] == ',');
     }
@@ -819,14 +821,14 @@ static bool take_flag(struct options *o, const char *arg)
     return false;
 }
 
-static void parse(struct options *o, int argc, char **argv)
+static void parse_options(struct options *o, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (take_flag(o, argv[i]))
             continue;
         const char *value = i + 1 < argc ? argv[++i] : NULL;
         if (!value)
-            usage();
+            print_usage();
         if (!strcmp(argv[i - 1], "--features"))
             o->features = parse_features(value);
         else if (!strcmp(argv[i - 1], "--seed"))
@@ -838,7 +840,7 @@ static void parse(struct options *o, int argc, char **argv)
         else if (!strcmp(argv[i - 1], "--drop"))
             o->dropped = (uint32_t)strtoul(value, NULL, 0);
         else
-            usage();
+            print_usage();
     }
 }
 
@@ -867,7 +869,7 @@ static uint32_t part_of(uint32_t features, uint64_t seed)
     return some;
 }
 
-static void one(const struct options *given, uint64_t seed, struct tally *t)
+static void run_one(const struct options *given, uint64_t seed, struct tally *t)
 {
     struct options o = *given;
     o.features = o.each ? part_of(o.features, seed) : o.features;
@@ -887,7 +889,7 @@ static void one(const struct options *given, uint64_t seed, struct tally *t)
            (unsigned)o.dropped, o.exact ? " --exact" : "", o.big ? " --big" : "",
            o.small ? " --small" : "", o.stripped ? " --stripped" : "", o.blocks ? " --blocks" : "");
     if (o.shrink)
-        shrink(&o, seed);
+        shrink_failure(&o, seed);
 }
 
 static void print_tally(const struct tally *t, uint32_t features)
@@ -904,19 +906,19 @@ int main(int argc, char **argv)
 {
     struct options o = { .seed = 1, .count = 20, .features = 1u << NASTY_calls };
     static struct tally t;
-    parse(&o, argc, argv);
+    parse_options(&o, argc, argv);
     if (!qemu_log_present()) {
         printf("skipped: needs qemu-system-sh4 and qemu-system-sh4eb\n");
         return 77;
     }
     for (unsigned k = 0; k < o.count; k++)
-        one(&o, o.seed + k, &t);
+        run_one(&o, o.seed + k, &t);
     uint64_t fresh = (uint64_t)time(NULL) * 1000;
     if (o.vary)
         printf("seeds of today: %llu to %llu\n", (unsigned long long)fresh,
                (unsigned long long)(fresh + o.vary - 1));
     for (unsigned k = 0; k < o.vary; k++)
-        one(&o, fresh + k, &t);
+        run_one(&o, fresh + k, &t);
     print_tally(&t, o.features);
     return t.bad ? 1 : 0;
 }

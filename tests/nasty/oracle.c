@@ -47,7 +47,7 @@ struct oracle {
     char *why;
 };
 
-static int confused(struct oracle *o, const char *what, uint32_t pc)
+static int is_confused(struct oracle *o, const char *what, uint32_t pc)
 {
     if (!*o->why)
         snprintf(o->why, 128, "%s at %08x", what, (unsigned)pc);
@@ -55,7 +55,7 @@ static int confused(struct oracle *o, const char *what, uint32_t pc)
 }
 
 /* Code may run at an alias of its address. */
-static uint32_t plain(uint32_t pc) { return pc & 0x1FFFFFFF; }
+static uint32_t plain_address(uint32_t pc) { return pc & 0x1FFFFFFF; }
 
 /* From where what now lies there was copied. */
 static uint32_t copied_from(const struct oracle *o, uint32_t pc)
@@ -70,27 +70,27 @@ static uint32_t copied_from(const struct oracle *o, uint32_t pc)
 
 static bool is_in(const struct asm_prog *code, uint32_t pc)
 {
-    return plain(pc) - plain(code->origin) < code->len;
+    return plain_address(pc) - plain_address(code->origin) < code->len;
 }
 
-static uint16_t halfword(const struct asm_prog *code, uint32_t pc)
+static uint16_t halfword_at(const struct asm_prog *code, uint32_t pc)
 {
-    return get16(code->code + (plain(pc) - plain(code->origin)), code->big);
+    return get16(code->code + (plain_address(pc) - plain_address(code->origin)), code->big);
 }
 
-static uint16_t fetch(const struct oracle *o, uint32_t pc)
+static uint16_t fetch_insn(const struct oracle *o, uint32_t pc)
 {
     if (is_in(o->rom, pc))
-        return halfword(o->rom, pc);
+        return halfword_at(o->rom, pc);
     if (is_in(o->copied, pc))
-        return halfword(o->copied, pc);
-    pc = copied_from(o, plain(pc));
-    return is_in(o->code, pc) ? halfword(o->code, pc) : 0;
+        return halfword_at(o->copied, pc);
+    pc = copied_from(o, plain_address(pc));
+    return is_in(o->code, pc) ? halfword_at(o->code, pc) : 0;
 }
 
 static int function_of(const struct oracle *o, uint32_t pc)
 {
-    pc = plain(pc);
+    pc = plain_address(pc);
     for (size_t i = 0; i < o->nf; i++)
         if (pc >= o->f[i].low && pc < o->f[i].high)
             return (int)i;
@@ -105,7 +105,7 @@ static struct stack *stack_of(struct oracle *o, uint32_t sp)
     return &o->stack[0];
 }
 
-static struct frame *top(struct oracle *o) { return &o->now->frame[o->now->depth - 1]; }
+static struct frame *top_frame(struct oracle *o) { return &o->now->frame[o->now->depth - 1]; }
 
 static int node_of(struct oracle *o, int parent, int function, bool exception)
 {
@@ -114,16 +114,16 @@ static int node_of(struct oracle *o, int parent, int function, bool exception)
             o->node[i].exception == exception)
             return (int)i;
     if (o->nnodes == MAX_NODES)
-        return confused(o, "too many nodes", 0);
+        return is_confused(o, "too many nodes", 0);
     o->node[o->nnodes] =
         (struct oracle_node){ .parent = parent, .function = function, .exception = exception };
     return (int)o->nnodes++;
 }
 
-static void push(struct oracle *o, enum frame_kind kind, int node, uint32_t back, uint32_t sp)
+static void push_frame(struct oracle *o, enum frame_kind kind, int node, uint32_t back, uint32_t sp)
 {
     if (o->now->depth == MAX_FRAMES || node < 0) {
-        confused(o, "too deep", back);
+        is_confused(o, "too deep", back);
         return;
     }
     o->now->frame[o->now->depth++] = (struct frame){ kind, node, node, back, sp };
@@ -132,48 +132,48 @@ static void push(struct oracle *o, enum frame_kind kind, int node, uint32_t back
 
 static int block_of(const struct oracle *o, uint32_t pc)
 {
-    pc = plain(pc);
+    pc = plain_address(pc);
     for (size_t i = 0; i < o->nblocks; i++)
         if (pc >= o->block[i].low && pc < o->block[i].high)
             return (int)i;
     return -1;
 }
 
-static void begin(struct oracle *o, uint32_t pc, uint32_t sp)
+static void begin_stack(struct oracle *o, uint32_t pc, uint32_t sp)
 {
     o->now->depth = 0;
-    push(o, ROOT, node_of(o, -1, function_of(o, pc), false), 0, sp);
+    push_frame(o, ROOT, node_of(o, -1, function_of(o, pc), false), 0, sp);
 }
 
-static bool runs(const struct oracle *o, const struct frame *f, uint32_t pc)
+static bool frame_runs(const struct oracle *o, const struct frame *f, uint32_t pc)
 {
     return o->node[f->node].function == function_of(o, pc);
 }
 
 /* Frames that were entered below sp are gone, then the one on top runs pc: a longjmp. */
-static bool unwind(struct oracle *o, uint32_t pc, uint32_t sp)
+static bool unwind_frames(struct oracle *o, uint32_t pc, uint32_t sp)
 {
     int d = o->now->depth;
     uint32_t gone = o->named ? sp : sp + 4; /* what has made a call has PR on its stack */
     while (d > 1 && o->now->frame[d - 1].sp < gone)
         d--;
-    while (o->named && d > 1 && !runs(o, &o->now->frame[d - 1], pc))
+    while (o->named && d > 1 && !frame_runs(o, &o->now->frame[d - 1], pc))
         d--;
-    if (o->named && !runs(o, &o->now->frame[d - 1], pc))
+    if (o->named && !frame_runs(o, &o->now->frame[d - 1], pc))
         return false;
     o->now->depth = d;
     return true;
 }
 
-static void call(struct oracle *o, uint32_t back, uint32_t pc, uint32_t sp)
+static void enter_call(struct oracle *o, uint32_t back, uint32_t pc, uint32_t sp)
 {
     int f = function_of(o, pc);
     if (pc == back) /* the next instruction: somebody asks for its address */
         return;
-    push(o, CALLED, node_of(o, top(o)->at, f, false), back, sp);
+    push_frame(o, CALLED, node_of(o, top_frame(o)->at, f, false), back, sp);
 }
 
-static int jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool loose)
+static int enter_jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool loose)
 {
     struct stack *s = stack_of(o, sp);
     if (function_of(o, from) == function_of(o, pc))
@@ -182,21 +182,22 @@ static int jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool 
     if (s != o->now) {
         o->now = s;
         if (s->depth == 0)
-            begin(o, pc, sp);
-        else if (!unwind(o, pc, sp))
-            return confused(o, "another task's function", pc);
+            begin_stack(o, pc, sp);
+        else if (!unwind_frames(o, pc, sp))
+            return is_confused(o, "another task's function", pc);
         return 0;
     }
     if (!o->named)
-        return top(o)->sp < sp && o->now->depth > 1 ? (int)!unwind(o, pc, sp)
-                                                    : 0; /* longjmp, or a function's own business */
+        return top_frame(o)->sp < sp && o->now->depth > 1
+                   ? (int)!unwind_frames(o, pc, sp)
+                   : 0; /* longjmp, or a function's own business */
     int f = function_of(o, pc);
     if (f < 0)
-        return confused(o, "jump out of the program", pc);
-    if (runs(o, top(o), pc))
+        return is_confused(o, "jump out of the program", pc);
+    if (frame_runs(o, top_frame(o), pc))
         return 0;
-    bool dead = top(o)->sp < sp;
-    if (o->f[f].low != pc && dead && unwind(o, pc, sp))
+    bool dead = top_frame(o)->sp < sp;
+    if (o->f[f].low != pc && dead && unwind_frames(o, pc, sp))
         return 0;
     int first = o->now->depth - 1;
     while (first > 0 && o->now->frame[first].kind == JUMPED)
@@ -204,11 +205,11 @@ static int jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool 
     for (int d = o->now->depth; d-- > first;)
         if (o->node[o->now->frame[d].node].function == f && o->now->frame[d].kind != HANDLER) {
             o->now->depth = d + 1; /* state machines go in circles: no tree of any depth */
-            o->node[top(o)->node].hits++;
+            o->node[top_frame(o)->node].hits++;
             return 0;
         }
-    push(o, JUMPED, node_of(o, top(o)->at, f, false), 0, o->now->frame[first].sp);
-    o->node[top(o)->node].loose |= loose;
+    push_frame(o, JUMPED, node_of(o, top_frame(o)->at, f, false), 0, o->now->frame[first].sp);
+    o->node[top_frame(o)->node].loose |= loose;
     return 0;
 }
 
@@ -217,7 +218,7 @@ static int give_back(struct oracle *o, uint32_t pc, uint32_t sp)
     struct stack *s = stack_of(o, sp);
     if (s != o->now && s->depth == 0) {
         o->now = s;
-        begin(o, pc, sp);
+        begin_stack(o, pc, sp);
         return 0;
     }
     o->now = s;
@@ -226,7 +227,7 @@ static int give_back(struct oracle *o, uint32_t pc, uint32_t sp)
             s->depth = d;
             return 0;
         }
-    return unwind(o, pc, sp) ? 0 : confused(o, "return to nowhere", pc);
+    return unwind_frames(o, pc, sp) ? 0 : is_confused(o, "return to nowhere", pc);
 }
 
 /* A handler's end, perhaps on the stack of a task that it has switched to, which was left in a
@@ -236,7 +237,7 @@ static int end_handler(struct oracle *o, uint32_t pc, uint32_t sp)
     struct stack *s = stack_of(o, sp);
     o->now = s;
     if (s->depth == 0) {
-        begin(o, pc, sp);
+        begin_stack(o, pc, sp);
         return 0;
     }
     for (int d = s->depth; d-- > 1;)
@@ -244,7 +245,7 @@ static int end_handler(struct oracle *o, uint32_t pc, uint32_t sp)
             s->depth = d;
             return 0;
         }
-    return confused(o, "RTE of nobody", pc);
+    return is_confused(o, "RTE of nobody", pc);
 }
 
 /* What an instruction does to the flow. */
@@ -270,28 +271,30 @@ static enum flow flow_of(uint16_t op)
 }
 
 /* Behind instructions that lead nowhere else only: the program lets interrupts in at such. */
-static bool interrupted(const struct oracle *o, enum flow kind, const struct step *from,
-                        const struct step *to)
+static bool was_interrupted(const struct oracle *o, enum flow kind, const struct step *from,
+                            const struct step *to)
 {
     int f = kind == PLAIN && to->pc != from->pc + 2 ? function_of(o, to->pc) : -1;
     return f >= 0 && !strncmp(o->f[f].name, "hint", 4) && to->pc == o->f[f].low;
 }
 
-static int follow(struct oracle *o, enum flow kind, const struct step *from, const struct step *to)
+static int follow_flow(struct oracle *o, enum flow kind, const struct step *from,
+                       const struct step *to)
 {
     switch (kind) {
-    case CALL: call(o, from->pc + 4, to->pc, to->sp); return 0;
+    case CALL: enter_call(o, from->pc + 4, to->pc, to->sp); return 0;
     case RETURN: return give_back(o, to->pc, to->sp);
     case END: return end_handler(o, to->pc, to->sp);
     case TRAP:
     case INTERRUPTED:
-        push(o, HANDLER, node_of(o, -1, function_of(o, to->pc), kind == TRAP), from->pc + 2,
-             to->sp);
+        push_frame(o, HANDLER, node_of(o, -1, function_of(o, to->pc), kind == TRAP), from->pc + 2,
+                   to->sp);
         return 0;
     case JUMP:
     case BRANCH:
-    case SLOW_BRANCH: return jump(o, from->pc, to->pc, to->sp, false);
-    default: return jump(o, from->pc, to->pc, to->sp, true); /* it ran into the next function */
+    case SLOW_BRANCH: return enter_jump(o, from->pc, to->pc, to->sp, false);
+    default:
+        return enter_jump(o, from->pc, to->pc, to->sp, true); /* it ran into the next function */
     }
 }
 
@@ -320,9 +323,9 @@ static struct oracle_event event_of(enum flow kind, const struct step *from, con
 /* The program is at pc, in a part of the function on top, or not. */
 static void enter_block(struct oracle *o, uint32_t pc)
 {
-    struct frame *f = top(o);
+    struct frame *f = top_frame(o);
     int b = block_of(o, pc), at = f->node;
-    if (!runs(o, f, pc))
+    if (!frame_runs(o, f, pc))
         return;
     if (b >= 0)
         at = node_of(o, f->node, (int)o->nf + b, false);
@@ -331,47 +334,47 @@ static void enter_block(struct oracle *o, uint32_t pc)
     f->at = at < 0 ? f->at : at;
 }
 
-static void count(struct oracle *o, size_t units)
+static void count_units(struct oracle *o, size_t units)
 {
     o->total += units;
     if (o->total > o->from && o->total <= o->to)
-        o->node[top(o)->at].count += units;
+        o->node[top_frame(o)->at].count += units;
 }
 
 /* A branch that gives an event, and its slot, are counted where it leads; an RTE, and what is
  * stepped in ROM, which are seen when they are done, where they stand. */
-static int run(struct oracle *o)
+static int run_oracle(struct oracle *o)
 {
     const struct step *s = o->steps;
     size_t i = 0, n = o->nsteps;
     o->overlay = 0;
-    begin(o, s[0].pc, s[0].sp);
+    begin_stack(o, s[0].pc, s[0].sp);
     while (i < n && !*o->why) {
         for (unsigned k = 0; k < NASTY_OVERLAYS; k++)
             o->overlay = o->overlay_at && s[i].pc == o->copies[k] ? k : o->overlay;
         enter_block(o, s[i].pc);
-        enum flow kind = flow_of(fetch(o, s[i].pc));
-        kind = i + 1 <= n && interrupted(o, kind, &s[i], &s[i + 1]) ? INTERRUPTED : kind;
+        enum flow kind = flow_of(fetch_insn(o, s[i].pc));
+        kind = i + 1 <= n && was_interrupted(o, kind, &s[i], &s[i + 1]) ? INTERRUPTED : kind;
         size_t units =
             kind == PLAIN || kind == INTERRUPTED || kind == TRAP || kind == BRANCH ? 1 : 2;
         if (i + units > n) /* the step at n is the program's end */
-            return confused(o, "the end within a slot", s[i].pc);
+            return is_confused(o, "the end within a slot", s[i].pc);
         /* these are over before anything changes */
         bool late = kind == PLAIN || kind == INTERRUPTED || kind == TRAP || kind == END ||
                     is_in(o->rom, s[i].pc);
         if (late)
-            count(o, units);
+            count_units(o, units);
         if (kind == SLOW_BRANCH && s[i + 1].pc != s[i].pc + 2)
-            return confused(o, "no slot", s[i].pc);
+            return is_confused(o, "no slot", s[i].pc);
         if (is_event(o, kind, s[i].pc, s[i + units].pc))
             o->reported[o->nreported++] =
                 (struct reported){ event_of(kind, &s[i], &s[i + units]), o->total };
-        if (follow(o, kind, &s[i], &s[i + units]) < 0)
+        if (follow_flow(o, kind, &s[i], &s[i + units]) < 0)
             return -1;
         if (told_where_it_leads(o, kind, s[i].pc, s[i + units].pc))
             enter_block(o, s[i + units].pc);
         if (!late)
-            count(o, units);
+            count_units(o, units);
         i += units;
     }
     return *o->why ? -1 : 0;
@@ -415,7 +418,7 @@ struct oracle *oracle_run(const struct step *steps, size_t n, const struct oracl
     o->to = UINT64_MAX;
     find_overlays(o);
     o->now = &o->stack[0];
-    if (n && run(o) == 0)
+    if (n && run_oracle(o) == 0)
         return o;
     oracle_free(o);
     return NULL;
@@ -434,7 +437,7 @@ static bool same_event(const struct oracle_event *a, const struct oracle_event *
 
 /* Of the times at which this event came the one nearest to `total`: where code is not traced, the
  * last ones may not have been seen. */
-static uint64_t nearest(const struct oracle *o, const struct oracle_event *e, uint64_t total)
+static uint64_t nearest_total(const struct oracle *o, const struct oracle_event *e, uint64_t total)
 {
     uint64_t best = UINT64_MAX, found = o->total;
     for (size_t k = 0; k < o->nreported; k++) {
@@ -454,12 +457,12 @@ uint64_t oracle_between(struct oracle *o, struct oracle_event first, struct orac
     while (i < o->nreported && !same_event(&o->reported[i].event, &first))
         i++;
     o->from = i < o->nreported ? o->reported[i].total : 0;
-    o->to = nearest(o, &last, o->from + seen);
+    o->to = nearest_total(o, &last, o->from + seen);
     o->total = o->nnodes = o->nreported = 0;
     for (size_t s = 0; s < MAX_STACKS; s++)
         o->stack[s].depth = 0;
     o->now = &o->stack[0];
-    run(o);
+    run_oracle(o);
     return o->to - o->from;
 }
 
