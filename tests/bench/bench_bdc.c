@@ -13,7 +13,7 @@ enum { RAM = 0x1800, RAM_STEP = 4096, FLASH = 0xFE0000, MOST_KB = 256, LINES = 6
 
 static uint8_t block[MOST_KB * 1024];
 
-static int commands(struct s12z_target *t, size_t n, struct err *err)
+static int run_commands(struct s12z_target *t, size_t n, struct err *err)
 {
     uint8_t v;
     int ret = 0;
@@ -22,7 +22,7 @@ static int commands(struct s12z_target *t, size_t n, struct err *err)
     return ret;
 }
 
-static int memory(struct s12z_target *t, bool write, size_t kilobytes, struct err *err)
+static int move_memory(struct s12z_target *t, bool write, size_t kilobytes, struct err *err)
 {
     int ret = 0;
     for (size_t at = 0; ret == 0 && at < kilobytes * 1024; at += RAM_STEP) /* the same RAM again */
@@ -31,7 +31,7 @@ static int memory(struct s12z_target *t, bool write, size_t kilobytes, struct er
     return ret;
 }
 
-static int flash(struct s12z_target *t, size_t kilobytes, struct err *err)
+static int write_flash(struct s12z_target *t, size_t kilobytes, struct err *err)
 {
     const struct target_ops *ops = t->base.ops;
     for (size_t k = 0; k < kilobytes * 1024; k++)
@@ -42,7 +42,7 @@ static int flash(struct s12z_target *t, size_t kilobytes, struct err *err)
     return ret == 0 && kilobytes ? ops->flash_done(&t->base, err) : ret;
 }
 
-static int lines(struct s12z_target *t, size_t buffers, struct err *err)
+static int fetch_lines(struct s12z_target *t, size_t buffers, struct err *err)
 {
     int ret = 0;
     bool words;
@@ -51,7 +51,7 @@ static int lines(struct s12z_target *t, size_t buffers, struct err *err)
     return ret;
 }
 
-static int run(struct probe *p, const char *what, size_t n, struct err *err)
+static int run_stage(struct probe *p, const char *what, size_t n, struct err *err)
 {
     struct s12z_options opt = { 0 };
     struct target *t;
@@ -67,10 +67,10 @@ static int run(struct probe *p, const char *what, size_t n, struct err *err)
         ret = t->ops->poll(t, 1000000, &stop, err);
     s12z_of(t)->download.no_loader = *what == 'p';
     if (ret >= 0)
-        ret = *what == 'c'                   ? commands(s12z_of(t), n, err)
-              : *what == 'f' || *what == 'p' ? flash(s12z_of(t), n, err)
-              : *what == 'l'                 ? lines(s12z_of(t), n, err)
-                                             : memory(s12z_of(t), *what == 'w', n, err);
+        ret = *what == 'c'                   ? run_commands(s12z_of(t), n, err)
+              : *what == 'f' || *what == 'p' ? write_flash(s12z_of(t), n, err)
+              : *what == 'l'                 ? fetch_lines(s12z_of(t), n, err)
+                                             : move_memory(s12z_of(t), *what == 'w', n, err);
     t->ops->close(t);
     return ret;
 }
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     }
     int ret = probe_open(argv[1], &cfg, &p, &err);
     if (ret == 0) {
-        ret = run(p, argv[2], strtoul(argv[3], NULL, 10), &err);
+        ret = run_stage(p, argv[2], strtoul(argv[3], NULL, 10), &err);
         probe_close(p);
     }
     if (ret < 0)

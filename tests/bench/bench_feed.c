@@ -101,7 +101,7 @@ static void make_walk(struct bench *b)
     }
 }
 
-static void *produce(void *ctx)
+static void *produce_events(void *ctx)
 {
     struct bench *b = ctx;
     uint64_t began = now_ns();
@@ -143,7 +143,8 @@ static void on_take(uv_timer_t *timer)
 
 /* ---- what the service asks ---- */
 
-static void look(void *ctx, struct feed *feed, struct feed_source *from, struct feed_moment *now)
+static void look_at_tree(void *ctx, struct feed *feed, struct feed_source *from,
+                         struct feed_moment *now)
 {
     struct bench *b = ctx;
     (void)feed;
@@ -151,7 +152,7 @@ static void look(void *ctx, struct feed *feed, struct feed_source *from, struct 
     *from = (struct feed_source){ .tree = b->capture.tree, .changes = b->capture.seen };
 }
 
-static void facts(void *ctx, struct http_facts *out)
+static void tell_facts(void *ctx, struct http_facts *out)
 {
     (void)ctx;
     *out = (struct http_facts){ .phase = "profiling" };
@@ -166,21 +167,25 @@ static int snapshot_now(void *ctx, const char *file, bool marked, const struct s
     return capture_snapshot(&b->capture, &info, marked, out, err);
 }
 
-static int control(void *ctx, const struct http_command *c, struct http_ticket *t, struct err *err)
+static int refuse_command(void *ctx, const struct http_command *c, struct http_ticket *t,
+                          struct err *err)
 {
     (void)ctx, (void)c, (void)t;
     return err_set(err, ERR_STATE, "", "no commands here");
 }
 
-static int recording(void *ctx, unsigned part, char *path, size_t cap, struct err *err)
+static int refuse_recording(void *ctx, unsigned part, char *path, size_t cap, struct err *err)
 {
     (void)ctx, (void)part, (void)path, (void)cap;
     return err_set(err, ERR_STATE, "", "not recorded");
 }
 
-static int lines(void *ctx, struct err *err) { return recording(ctx, 0, NULL, 0, err); }
+static int refuse_lines(void *ctx, struct err *err)
+{
+    return refuse_recording(ctx, 0, NULL, 0, err);
+}
 
-static void flush(void *ctx) { (void)ctx; }
+static void flush_nothing(void *ctx) { (void)ctx; }
 
 /* ---- the process that reads ---- */
 
@@ -226,7 +231,7 @@ static void take_line(struct shared *s, struct reader *r, uint64_t now)
     r->n = 0;
 }
 
-static void take(struct shared *s, struct reader *r)
+static void take_frames(struct shared *s, struct reader *r)
 {
     static char buf[1 << 18];
     ssize_t n = recv(r->fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -267,7 +272,7 @@ static void read_all(struct shared *s, unsigned port, unsigned interval)
     for (;;) {
         int n = epoll_wait(ep, ev, READERS, 1000);
         for (int i = 0; i < n; i++)
-            take(s, ev[i].data.ptr);
+            take_frames(s, ev[i].data.ptr);
     }
 }
 
@@ -298,8 +303,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void show(struct shared *s, const char *name, double seconds, double events, double cpu,
-                 double mb)
+static void show_figures(struct shared *s, const char *name, double seconds, double events,
+                         double cpu, double mb)
 {
     size_t n = atomic_load(&s->times);
     printf("%-34s %4.2f M events/s %6.1f %% of a core  %6.1f MB  %7.0f frames/s %7.1f MB/s", name,
@@ -332,7 +337,8 @@ static void start_serving(struct bench *b, enum mode mode)
     struct err err = { .code = ERR_OK };
     struct serve_config cfg = {
         .loop = &b->loop,
-        .source = { b, look, facts, snapshot_now, control, recording, lines, NULL, flush, NULL },
+        .source = { b, look_at_tree, tell_facts, snapshot_now, refuse_command, refuse_recording,
+                    refuse_lines, NULL, flush_nothing, NULL },
         .address = "0",
         .version = "bench",
     };
@@ -342,7 +348,7 @@ static void start_serving(struct bench *b, enum mode mode)
     }
 }
 
-static void run(enum mode mode, const char *name, double seconds)
+static void run_mode(enum mode mode, const char *name, double seconds)
 {
     static struct bench b;
     pthread_t thread;
@@ -368,7 +374,7 @@ static void run(enum mode mode, const char *name, double seconds)
     b.take.data = &b;
     uv_timer_start(&b.take, on_take, 1, 1);
     pid_t pid = begin_readers(b.shared, mode, port);
-    pthread_create(&thread, NULL, produce, &b);
+    pthread_create(&thread, NULL, produce_events, &b);
     do { /* until all have come, and every path is known */
         uv_timer_start(&b.end, on_end, 1000, 0);
         uv_run(&b.loop, UV_RUN_DEFAULT);
@@ -381,8 +387,8 @@ static void run(enum mode mode, const char *name, double seconds)
     uint64_t began = now_ns();
     uv_timer_start(&b.end, on_end, (uint64_t)(seconds * 1000), 0);
     uv_run(&b.loop, UV_RUN_DEFAULT);
-    show(b.shared, name, (double)(now_ns() - began) / 1e9, (double)(b.capture.seen - seen),
-         cpu_s() - cpu, MAX(mb, rss_mb()));
+    show_figures(b.shared, name, (double)(now_ns() - began) / 1e9, (double)(b.capture.seen - seen),
+                 cpu_s() - cpu, MAX(mb, rss_mb()));
     atomic_store(&b.stop, true);
     pthread_join(thread, NULL);
     if (pid > 0) {
@@ -404,10 +410,10 @@ int main(int argc, char **argv)
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 10;
     printf("a million events a second, %d functions, %d paths; processor time of the main thread\n",
            FUNCTIONS, (1 << DEPTH) - 1);
-    run(NO_FEED, "no feed", seconds);
-    run(NO_READERS, "no readers", seconds);
-    run(AT_100_MS, "100 readers (20 stuck), 100 ms", seconds);
-    run(AT_5_MS, "100 readers (20 stuck), 5 ms", seconds);
-    run(POLLED, "/profile.json polled at 10 Hz", seconds);
+    run_mode(NO_FEED, "no feed", seconds);
+    run_mode(NO_READERS, "no readers", seconds);
+    run_mode(AT_100_MS, "100 readers (20 stuck), 100 ms", seconds);
+    run_mode(AT_5_MS, "100 readers (20 stuck), 5 ms", seconds);
+    run_mode(POLLED, "/profile.json polled at 10 Hz", seconds);
     return 0;
 }

@@ -25,7 +25,7 @@ enum {
     FOLDS = 20
 };
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     (void)ctx;
     out->low = out->id = addr & ~(uint64_t)(FUNCTION_BYTES - 1);
@@ -33,7 +33,7 @@ static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
     return addr >= CODE && addr < CODE + (uint64_t)NFUNCTIONS * FUNCTION_BYTES;
 }
 
-static uint32_t next(uint64_t *s)
+static uint32_t next_random(uint64_t *s)
 {
     *s = *s * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(*s >> 33);
@@ -61,9 +61,9 @@ static uint32_t function_of(uint32_t path, unsigned level, unsigned depth)
     return (path * 2654435761u >> 7) % NFUNCTIONS;
 }
 
-static struct event make(struct program *p, enum event_kind kind)
+static struct event make_event(struct program *p, enum event_kind kind)
 {
-    p->c1 += 100 + next(&p->seed) % 200;
+    p->c1 += 100 + next_random(&p->seed) % 200;
     return (struct event){ .kind = (uint8_t)kind,
                            .c1 = p->c1,
                            .c2 = p->c1 / 50,
@@ -73,23 +73,23 @@ static struct event make(struct program *p, enum event_kind kind)
 }
 
 /* Down a path of some rank, and up again. */
-static struct event step(struct program *p)
+static struct event next_event(struct program *p)
 {
     if (p->depth == 0) {
-        double u = (next(&p->seed) + 1.0) / 2147483649.0;
+        double u = (next_random(&p->seed) + 1.0) / 2147483649.0;
         p->path = (uint32_t)(pow(p->paths, u) - 1);
         p->want = 4 + p->path % (DEPTH - 4);
     }
     uint64_t from = CODE + (uint64_t)(p->depth ? function_of(p->path, p->depth - 1, p->want) : 0) *
                                FUNCTION_BYTES;
     if (p->depth < p->want) {
-        struct event e = make(p, EVENT_CALL);
+        struct event e = make_event(p, EVENT_CALL);
         e.pc = from + 4;
         e.target = CODE + (uint64_t)function_of(p->path, p->depth, p->want) * FUNCTION_BYTES;
         p->depth++;
         return e;
     }
-    struct event e = make(p, EVENT_RETURN);
+    struct event e = make_event(p, EVENT_RETURN);
     p->want = --p->depth ? p->want - 1 : 0;
     e.sp = STACK - 32 * p->depth;
     e.pc = from + 8;
@@ -100,7 +100,7 @@ static struct event step(struct program *p)
     return e;
 }
 
-static void count(void *ctx, const char *text, size_t n)
+static void count_bytes(void *ctx, const char *text, size_t n)
 {
     (void)text;
     *(size_t *)ctx += n;
@@ -112,7 +112,7 @@ struct kept {
     size_t n, cap;
 };
 
-static void keep(void *ctx, const char *text, size_t n)
+static void keep_bytes(void *ctx, const char *text, size_t n)
 {
     struct kept *k = ctx;
     while (k->n + n > k->cap)
@@ -154,9 +154,9 @@ static void measure_whole(const struct calltree *t, struct feed *f)
     if (profile_build(t, NULL, &info, &p, NULL) < 0)
         exit(1);
     double b = now_ms();
-    report_json(p, &(struct text_sink){ keep, &json });
+    report_json(p, &(struct text_sink){ keep_bytes, &json });
     double c = now_ms();
-    feed_write_snap(f, &view, &(struct text_sink){ keep, &snap });
+    feed_write_snap(f, &view, &(struct text_sink){ keep_bytes, &snap });
     double d = now_ms();
     double gzip_json = gzip_ms(&json, &by_json), gzip_snap = gzip_ms(&snap, &by_snap);
     printf("%8zu paths: profile %7.2f ms, its JSON %7.2f ms of %6zu KB, gzip %7.2f ms, 1/%.1f; "
@@ -172,34 +172,35 @@ struct cost {
     double fold, delta, snap, bytes, snap_bytes, rows;
 };
 
-static void fill(struct calltree *t, struct program *p, size_t wanted)
+static void fill_tree(struct calltree *t, struct program *p, size_t wanted)
 {
     static struct event batch[4096];
     size_t nodes = 0, before = 1;
     for (int idle = 0; nodes < wanted && idle < 400; idle = nodes == before ? idle + 1 : 0) {
         before = nodes;
         for (size_t i = 0; i < 4096; i++)
-            batch[i] = step(p);
+            batch[i] = next_event(p);
         calltree_feed(t, batch, 4096);
         calltree_nodes(t, &nodes);
     }
 }
 
-static void measure(size_t wanted)
+static void measure_fold(size_t wanted)
 {
     static struct event batch[EVENTS];
     struct program p = { .seed = 1, .paths = (uint32_t)(wanted * 2) };
     struct calltree *t;
     struct feed *f;
     struct cost c = { 0 };
-    const struct calltree_config cfg = { .resolve = resolve, .max_nodes = (uint32_t)wanted };
+    const struct calltree_config cfg = { .resolve = resolve_function,
+                                         .max_nodes = (uint32_t)wanted };
     const struct feed_view view = { .parts = FEED_FUNCTIONS | FEED_NODES };
     size_t out = 0, nodes;
-    const struct text_sink sink = { count, &out };
+    const struct text_sink sink = { count_bytes, &out };
     if (calltree_new(&cfg, &t, NULL) < 0 || feed_new(1, &f, NULL) < 0)
         exit(1);
     calltree_feed(t, &(struct event){ .kind = EVENT_START, .pc = CODE, .flags = EVENT_HAS_PC }, 1);
-    fill(t, &p, wanted);
+    fill_tree(t, &p, wanted);
     struct feed_source from = { .tree = t };
     struct feed_moment now = { .ns = 1 };
     feed_fold(f, &from, &now, NULL);
@@ -209,7 +210,7 @@ static void measure(size_t wanted)
     c.snap_bytes = (double)out;
     for (int k = 0; k < FOLDS; k++) {
         for (size_t i = 0; i < EVENTS; i++)
-            batch[i] = step(&p);
+            batch[i] = next_event(&p);
         calltree_feed(t, batch, EVENTS);
         uint64_t seq = feed_seq(f);
         now.ns += 100000000;
@@ -236,8 +237,8 @@ int main(int argc, char **argv)
 {
     static const size_t sizes[] = { 3000, 50000, 100000, 1000000 };
     for (int i = 1; i < argc; i++)
-        measure((size_t)strtoul(argv[i], NULL, 10));
+        measure_fold((size_t)strtoul(argv[i], NULL, 10));
     for (size_t i = 0; argc == 1 && i < 4; i++)
-        measure(sizes[i]);
+        measure_fold(sizes[i]);
     return 0;
 }

@@ -41,7 +41,7 @@ static void put_rel(uint8_t *p, uint64_t from, uint64_t to)
         p[k] = (uint8_t)(rel >> (8 * k));
 }
 
-static void translate(const struct synth *s, struct x86 *x)
+static void translate_program(const struct synth *s, struct x86 *x)
 {
     uint64_t at = BASE;
     x->start = calloc(s->nblocks + 1, sizeof *x->start);
@@ -99,7 +99,7 @@ static uint64_t x86_of(const struct synth *s, const struct x86 *x, uint32_t pc)
     return x->start[lo];
 }
 
-static void put(struct pt_encoder *e, struct pt_packet *p)
+static void put_packet(struct pt_encoder *e, struct pt_packet *p)
 {
     if (pt_enc_next(e, p) < 0)
         abort();
@@ -110,18 +110,18 @@ static void put_ip(struct pt_encoder *e, enum pt_packet_type type, uint64_t ip)
     struct pt_packet p = { .type = type };
     p.payload.ip.ipc = pt_ipc_sext_48;
     p.payload.ip.ip = ip;
-    put(e, &p);
+    put_packet(e, &p);
 }
 
-static void encode(const struct synth *s, const struct x86 *x, struct pt_encoder *e)
+static void encode_run(const struct synth *s, const struct x86 *x, struct pt_encoder *e)
 {
     struct pt_packet psb = { .type = ppt_psb }, end = { .type = ppt_psbend },
                      mode = { .type = ppt_mode };
     mode.payload.mode.leaf = pt_mol_exec;
     mode.payload.mode.bits.exec.csl = 1;
-    put(e, &psb);
-    put(e, &mode);
-    put(e, &end);
+    put_packet(e, &psb);
+    put_packet(e, &mode);
+    put_packet(e, &end);
     put_ip(e, ppt_tip_pge, x->start[0]);
     for (size_t k = 1; k < s->nlines; k++) {
         uint32_t direct = (uint32_t)(s->line[k] >> 8);
@@ -130,7 +130,7 @@ static void encode(const struct synth *s, const struct x86 *x, struct pt_encoder
         tnt.payload.tnt.bit_size = (uint8_t)n;
         tnt.payload.tnt.payload = direct ^ 1u << n;
         if (n)
-            put(e, &tnt);
+            put_packet(e, &tnt);
         if ((s->line[k] & 15) == 1)
             put_ip(e, ppt_tip, x86_of(s, x, (uint32_t)(s->line[k] >> 40)));
     }
@@ -144,7 +144,8 @@ static double cpu_seconds(void)
 }
 
 /* Returns how many conditional branches the blocks ended in, which must be those of the run. */
-static uint64_t decode(struct pt_config *c, const char *file, const struct x86 *x, uint32_t *count)
+static uint64_t decode_run(struct pt_config *c, const char *file, const struct x86 *x,
+                           uint32_t *count)
 {
     struct pt_block_decoder *d = pt_blk_alloc_decoder(c);
     uint64_t branches = 0;
@@ -167,7 +168,8 @@ static uint64_t decode(struct pt_config *c, const char *file, const struct x86 *
     return branches;
 }
 
-static int one(unsigned blocks, const char *name, unsigned per, unsigned calls, bool loops)
+static int measure_program(unsigned blocks, const char *name, unsigned per, unsigned calls,
+                           bool loops)
 {
     static struct synth s;
     struct x86 x;
@@ -182,7 +184,7 @@ static int one(unsigned blocks, const char *name, unsigned per, unsigned calls, 
                                            .goto_percent = 5,
                                            .loops = loops });
     synth_run_branches(&s, BRANCHES);
-    translate(&s, &x);
+    translate_program(&s, &x);
     int fd = mkstemp(file);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
     uint8_t *trace = calloc(s.nlines + 16, PACKET_BYTES);
@@ -193,14 +195,14 @@ static int one(unsigned blocks, const char *name, unsigned per, unsigned calls, 
     c.begin = trace;
     c.end = trace + (s.nlines + 16) * PACKET_BYTES;
     struct pt_encoder *e = pt_alloc_encoder(&c);
-    encode(&s, &x, e);
+    encode_run(&s, &x, e);
     uint64_t used = 0;
     pt_enc_get_offset(e, &used);
     pt_free_encoder(e);
     c.end = trace + used;
     for (int k = 0; k < ROUNDS; k++) {
         double a = cpu_seconds();
-        branches = decode(&c, file, &x, count);
+        branches = decode_run(&c, file, &x, count);
         double b = cpu_seconds();
         best = b - a < best ? b - a : best;
     }
@@ -222,11 +224,11 @@ int main(void)
     int ret = 0;
     puts("| blocks | shape    | M br/s |");
     for (unsigned k = 0; k < 3; k++)
-        ret |= one(sizes[k], "branches", 128, 1, true);
+        ret |= measure_program(sizes[k], "branches", 128, 1, true);
     for (unsigned k = 0; k < 3; k++)
-        ret |= one(sizes[k], "mixed", 32, 6, true);
+        ret |= measure_program(sizes[k], "mixed", 32, 6, true);
     for (unsigned k = 0; k < 3; k++)
-        ret |= one(sizes[k], "calls", 8, 20, false);
+        ret |= measure_program(sizes[k], "calls", 8, 20, false);
     return ret;
 }
 #else

@@ -13,7 +13,7 @@
 
 enum { BYTES = 64 << 20, ROOM = 1 << 14 };
 
-static double now(void)
+static double now_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -22,7 +22,7 @@ static double now(void)
 
 /* Lines of 64 bits with a pause behind each: per_bit samples a bit, `idle` of 256 bit times still.
  */
-static void fill(uint8_t *p, size_t samples, unsigned unit, unsigned per_bit, unsigned idle)
+static void fill_samples(uint8_t *p, size_t samples, unsigned unit, unsigned per_bit, unsigned idle)
 {
     unsigned clk = 0, data = 0;
     uint64_t seed = 1;
@@ -39,13 +39,13 @@ static void fill(uint8_t *p, size_t samples, unsigned unit, unsigned per_bit, un
     }
 }
 
-static int ignore(void *ctx, const struct s12z_item *i)
+static int count_line(void *ctx, const struct s12z_item *i)
 {
     *(uint64_t *)ctx += i->kind == S12Z_ITEM_LINE;
     return 0;
 }
 
-static void measure(const char *name, const uint8_t *p, unsigned unit, bool decode)
+static void measure_samples(const char *name, const uint8_t *p, unsigned unit, bool decode)
 {
     static pdo_edge out[ROOM];
     struct pdo_samples s;
@@ -54,17 +54,17 @@ static void measure(const char *name, const uint8_t *p, unsigned unit, bool deco
     struct s12z_settings settings = s12z_settings_default();
     uint64_t lines = 0, all = 0;
     size_t samples = BYTES / unit;
-    s12z_stream_init(&stream, S12Z_FORM_WIRE, &settings, ignore, &lines);
+    s12z_stream_init(&stream, S12Z_FORM_WIRE, &settings, count_line, &lines);
     s12z_edges_init(&edges, &settings, &stream);
     pdo_samples_init(&s, unit, 1, 0);
-    double begun = now();
+    double begun = now_s();
     for (size_t at = 0, taken; at < samples; at += taken) {
         size_t n = pdo_samples_feed(&s, p + at * unit, samples - at, out, ROOM, &taken);
         all += n;
         if (decode)
             s12z_edges_feed(&edges, out, n);
     }
-    double took = now() - begun;
+    double took = now_s() - begun;
     printf("%-44s %8.0f MB/s %8.0f M samples/s %7.1f M edges/s%s", name, BYTES / took / 1e6,
            (double)samples / took / 1e6, (double)all / took / 1e6, decode ? "" : "\n");
     if (decode)
@@ -77,17 +77,17 @@ int main(void)
     uint8_t *p = malloc(BYTES);
     if (!p)
         return 1;
-    fill(p, BYTES, 1, 4, 256);
-    measure("8 channels, nothing moves", p, 1, false);
-    fill(p, BYTES, 1, 8, 128);
-    measure("8 channels, half idle, 8 samples a bit", p, 1, false);
-    fill(p, BYTES, 1, 4, 0);
-    measure("8 channels, no pause, 4 samples a bit", p, 1, false);
-    measure("  the same, and decoded", p, 1, true);
-    fill(p, BYTES / 2, 2, 4, 0);
-    measure("16 channels, no pause, 4 samples a bit", p, 2, false);
-    fill(p, BYTES / 3, 3, 4, 0);
-    measure("24 channels, no pause, 4 samples a bit", p, 3, false);
+    fill_samples(p, BYTES, 1, 4, 256);
+    measure_samples("8 channels, nothing moves", p, 1, false);
+    fill_samples(p, BYTES, 1, 8, 128);
+    measure_samples("8 channels, half idle, 8 samples a bit", p, 1, false);
+    fill_samples(p, BYTES, 1, 4, 0);
+    measure_samples("8 channels, no pause, 4 samples a bit", p, 1, false);
+    measure_samples("  the same, and decoded", p, 1, true);
+    fill_samples(p, BYTES / 2, 2, 4, 0);
+    measure_samples("16 channels, no pause, 4 samples a bit", p, 2, false);
+    fill_samples(p, BYTES / 3, 3, 4, 0);
+    measure_samples("24 channels, no pause, 4 samples a bit", p, 3, false);
     free(p);
     return 0;
 }

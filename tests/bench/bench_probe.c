@@ -24,7 +24,7 @@ enum {
 #define TUTORIAL SOURCE_DIR "/docs/examples/profexam/profexam.elf"
 
 /* SDDR gives each word back with the next scan. */
-static int scans(struct probe *p, size_t n, size_t batch, struct err *err)
+static int run_scans(struct probe *p, size_t n, size_t batch, struct err *err)
 {
     static const uint8_t sddr[2] = { 0x00, 0x60 };
     static struct jtag_op ops[MOST_SCANS];
@@ -47,7 +47,7 @@ static int scans(struct probe *p, size_t n, size_t batch, struct err *err)
     return ret;
 }
 
-static int memory(struct probe *p, bool write, size_t kilobytes, struct err *err)
+static int move_memory(struct probe *p, bool write, size_t kilobytes, struct err *err)
 {
     static uint8_t block[MOST_KB * 1024];
     struct sh4_options opt = { .allow_private = true };
@@ -86,20 +86,20 @@ static int until_halted(struct target *t, struct err *err)
     return MIN(ret, 0);
 }
 
-static int attach(struct session *s, struct err *err)
+static int attach_board(struct session *s, struct err *err)
 {
     const struct sh4_options opt = { .allow_private = true };
     int ret = sh4_open(s->p, &opt, &s->t, err);
     return ret < 0 ? ret : s->t->ops->attach(s->t, err);
 }
 
-static int reset(struct session *s, struct err *err)
+static int reset_board(struct session *s, struct err *err)
 {
     int ret = s->t->ops->reset(s->t, RESET_HALT, err);
     return ret < 0 ? ret : until_halted(s->t, err);
 }
 
-static int load(struct session *s, struct err *err)
+static int load_tutorial(struct session *s, struct err *err)
 {
     uint8_t pc[4];
     int ret = symbols_open(TUTORIAL, &s->sym, err);
@@ -116,7 +116,7 @@ static int load(struct session *s, struct err *err)
 }
 
 /* As the program does after loading: what cannot be found out on the board is read. */
-static int verify(struct session *s, struct err *err)
+static int verify_tutorial(struct session *s, struct err *err)
 {
     static uint8_t got[1 << 20];
     const struct image *im = symbols_image(s->sym);
@@ -132,7 +132,7 @@ static int verify(struct session *s, struct err *err)
     return MIN(ret, 0);
 }
 
-static int step(struct session *s, struct err *err)
+static int step_board(struct session *s, struct err *err)
 {
     const struct resume how = { .kind = RESUME_STEP };
     int ret = s->t->ops->resume(s->t, &how, err);
@@ -140,7 +140,7 @@ static int step(struct session *s, struct err *err)
 }
 
 /* From the start to main(). */
-static int breakpoint(struct session *s, struct err *err)
+static int run_to_main(struct session *s, struct err *err)
 {
     const struct image *im = symbols_image(s->sym);
     uint64_t at = 0;
@@ -154,19 +154,19 @@ static int breakpoint(struct session *s, struct err *err)
     return ret < 0 ? ret : s->t->ops->remove_bp(s->t, BP_SOFT, at, 2, err);
 }
 
-static int arm(struct session *s, struct err *err)
+static int arm_trace(struct session *s, struct err *err)
 {
     const struct trace_config tc = { .image = symbols_image(s->sym), .counter = { 0x23, 0x04 } };
     return s->t->ops->trace->arm(s->t, &tc, err);
 }
 
-static int go(struct session *s, struct err *err)
+static int resume_board(struct session *s, struct err *err)
 {
     const struct resume how = { .kind = RESUME_CONTINUE };
     return s->t->ops->resume(s->t, &how, err);
 }
 
-static int drain(struct session *s, struct err *err)
+static int drain_trace(struct session *s, struct err *err)
 {
     static struct event ev[EVENTS];
     struct target_stop stop;
@@ -178,15 +178,15 @@ static int drain(struct session *s, struct err *err)
     return MIN(n, 0);
 }
 
-static int session(struct probe *p, const char *last, size_t n, struct err *err)
+static int run_session(struct probe *p, const char *last, size_t n, struct err *err)
 {
     static const struct {
         const char *name;
         int (*run)(struct session *s, struct err *err);
     } stages[] = {
-        { "attach", attach }, { "reset", reset }, { "load", load },
-        { "verify", verify }, { "step", step },   { "breakpoint", breakpoint },
-        { "arm", arm },       { "go", go },       { "drain", drain },
+        { "attach", attach_board },    { "reset", reset_board }, { "load", load_tutorial },
+        { "verify", verify_tutorial }, { "step", step_board },   { "breakpoint", run_to_main },
+        { "arm", arm_trace },          { "go", resume_board },   { "drain", drain_trace },
     };
     struct session s = { .p = p };
     int ret = 0;
@@ -219,9 +219,10 @@ int main(int argc, char **argv)
     int ret = probe_open(argv[2], &cfg, &p, &err);
     if (ret == 0) {
         ret = strcmp(argv[1], "scans") == 0
-                  ? scans(p, n, argc > 5 ? strtoul(argv[5], NULL, 10) : n, &err)
-              : strcmp(argv[1], "session") == 0 && argc > 5 ? session(p, argv[5], n, &err)
-                                                            : memory(p, argv[1][0] == 'w', n, &err);
+                  ? run_scans(p, n, argc > 5 ? strtoul(argv[5], NULL, 10) : n, &err)
+              : strcmp(argv[1], "session") == 0 && argc > 5
+                  ? run_session(p, argv[5], n, &err)
+                  : move_memory(p, argv[1][0] == 'w', n, &err);
         probe_close(p);
     }
     if (ret < 0)

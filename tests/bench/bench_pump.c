@@ -16,7 +16,7 @@ struct trace {
     uint64_t told;
 };
 
-static int arm(struct target *t, const struct trace_config *cfg, struct err *err)
+static int arm_nothing(struct target *t, const struct trace_config *cfg, struct err *err)
 {
     (void)t, (void)cfg, (void)err;
     return 0;
@@ -36,7 +36,7 @@ static int poll_trace(struct target *t, struct event *out, size_t cap, uint64_t 
     return (int)n;
 }
 
-static int status(struct target *t, struct trace_status *out, struct err *err)
+static int status_active(struct target *t, struct trace_status *out, struct err *err)
 {
     (void)t, (void)err;
     *out = (struct trace_status){ .armed = true, .active = true };
@@ -49,9 +49,9 @@ static enum target_state state_of(struct target *t)
     return TARGET_RUNNING;
 }
 
-static const struct target_trace_ops trace_ops = { .arm = arm,
+static const struct target_trace_ops trace_ops = { .arm = arm_nothing,
                                                    .poll = poll_trace,
-                                                   .status = status };
+                                                   .status = status_active };
 static const struct target_ops ops = { .name = "ready", .trace = &trace_ops, .state = state_of };
 
 struct bench {
@@ -59,7 +59,7 @@ struct bench {
     struct trace trace;
 };
 
-static uint64_t consume(struct bench *b)
+static uint64_t consume_events(struct bench *b)
 {
     uint64_t sum = 0;
     struct event *events;
@@ -93,7 +93,7 @@ int main(void)
     pump_arm(&b.pump, &b.trace.target, NULL);
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t from = cpu_ns();
-        for (b.trace.told = 0; b.trace.told < EVENTS; sum += consume(&b))
+        for (b.trace.told = 0; b.trace.told < EVENTS; sum += consume_events(&b))
             b.pump.client.slice(&b.pump, &b.trace.target);
         best = MIN(best, cpu_ns() - from);
     }

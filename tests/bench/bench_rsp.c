@@ -150,7 +150,7 @@ static void time_wire(struct probe *p)
     p->driver = &driver;
 }
 
-static void fail(const char *what, const struct err *err)
+static void fail_with(const char *what, const struct err *err)
 {
     fprintf(stderr, "bench_rsp: %s: %s\n", what, err->what);
     exit(1);
@@ -167,14 +167,14 @@ static struct target *open_board(struct shared *shared)
     timed_into = shared;
     if (probe_open("sim:sh7750", &cfg, &probe, &err) < 0 ||
         part_choose("", "sim:sh7750", &part, &err) < 0)
-        fail("board", &err);
+        fail_with("board", &err);
     time_wire(probe);
     if (part->open(part, probe, &opt, &t, &err) < 0)
-        fail("board", &err);
+        fail_with("board", &err);
     return t;
 }
 
-static void serve(struct target *t, struct shared *shared)
+static void serve_target(struct target *t, struct shared *shared)
 {
     static struct target_ops wrapped;
     uv_loop_t loop;
@@ -187,7 +187,7 @@ static void serve(struct target *t, struct shared *shared)
         gdb_server_start(&(struct gdb_server_config){ .worker = w, .loop = &loop }, &server, &err) <
             0 ||
         gdb_server_listen(server, "127.0.0.1:0", &err) < 0)
-        fail("server", &err);
+        fail_with("server", &err);
     atomic_store(&shared->port, gdb_server_port(server));
     uv_run(&loop, UV_RUN_DEFAULT);
 }
@@ -201,7 +201,7 @@ static pid_t start_ours(bool ram, struct shared *shared, unsigned *port)
         static struct ram_target r;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         ram_target_init(&r);
-        serve(ram ? &r.target : open_board(shared), shared);
+        serve_target(ram ? &r.target : open_board(shared), shared);
         _exit(0);
     }
     for (int i = 0; i < 5000 && !atomic_load(&shared->port); i++)
@@ -266,7 +266,7 @@ struct client {
     unsigned bp_kind;
 };
 
-static int dial(unsigned port)
+static int dial_server(unsigned port)
 {
     struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
     int one = 1;
@@ -296,7 +296,7 @@ static bool send_all(int fd, const char *p, size_t n)
 }
 
 /* Waits for one packet, drops acks before it. */
-static bool receive(struct client *c)
+static bool receive_packet(struct client *c)
 {
     size_t skip = 0, scanned = 0;
     c->in_len = 0;
@@ -318,23 +318,23 @@ static bool receive(struct client *c)
 }
 
 /* Frames what stands at out + 2 (place for '+' and '$') and waits for the answer. */
-static bool exchange(struct client *c, size_t len)
+static bool exchange_packet(struct client *c, size_t len)
 {
     char *start = c->out + (c->acks ? 0 : 1);
     c->out[0] = '+';
     c->out[1] = '$';
     snprintf(c->out + 2 + len, 4, "#%02x", rsp_checksum((const uint8_t *)c->out + 2, len));
-    return send_all(c->fd, start, (size_t)(c->out + 2 + len + 3 - start)) && receive(c);
+    return send_all(c->fd, start, (size_t)(c->out + 2 + len + 3 - start)) && receive_packet(c);
 }
 
-static bool talk(struct client *c, const char *payload)
+static bool talk_to_server(struct client *c, const char *payload)
 {
     size_t n = strlen(payload);
     memcpy(c->out + 2, payload, n);
-    return exchange(c, n);
+    return exchange_packet(c, n);
 }
 
-static bool is(const struct client *c, const char *text)
+static bool reply_is(const struct client *c, const char *text)
 {
     return c->reply_len == strlen(text) && memcmp(c->reply, text, c->reply_len) == 0;
 }
@@ -352,10 +352,10 @@ static bool round_trip(struct client *c, const struct job *j, int which)
     size_t n = strlen(j->packet[which]);
     memcpy(c->out + 2, j->packet[which], n);
     memset(c->out + 2 + n, j->fill, which ? 0 : j->body);
-    return exchange(c, n + (which ? 0 : j->body)) && c->reply_len > 0 && c->reply[0] != 'E';
+    return exchange_packet(c, n + (which ? 0 : j->body)) && c->reply_len > 0 && c->reply[0] != 'E';
 }
 
-static size_t prepare(const struct client *c, enum row row, struct job *j)
+static size_t prepare_job(const struct client *c, enum row row, struct job *j)
 {
     unsigned long long at = c->text, pc = c->pc;
     size_t most = MIN((c->packet_size - 4 - 24) / 2, c->text_bytes);
@@ -388,11 +388,11 @@ static bool one_operation(struct client *c, const struct job *j)
     return round_trip(c, j, 0) && (!j->packet[1][0] || round_trip(c, j, 1));
 }
 
-static void measure(struct client *c, enum row row, uint64_t slice_ns, struct shared *shared,
-                    struct result *r)
+static void measure_row(struct client *c, enum row row, uint64_t slice_ns, struct shared *shared,
+                        struct result *r)
 {
     struct job j;
-    size_t bytes = prepare(c, row, &j);
+    size_t bytes = prepare_job(c, row, &j);
     for (int i = 0; i < 10; i++)
         if (!one_operation(c, &j))
             return;
@@ -426,17 +426,17 @@ static bool prepare_sh4(struct client *c)
     c->text_bytes = TEXT_BYTES;
     c->bp_kind = 2;
     snprintf(line, sizeof line, "M8c010000,6:%s", loop);
-    if (!talk(c, line) || !is(c, "OK") || !talk(c, "P10=0000018c"))
+    if (!talk_to_server(c, line) || !reply_is(c, "OK") || !talk_to_server(c, "P10=0000018c"))
         return false;
-    if (is(c, "OK"))
+    if (reply_is(c, "OK"))
         return true;
-    if (!talk(c, "g") || c->reply_len < 136)
+    if (!talk_to_server(c, "g") || c->reply_len < 136)
         return false;
     size_t n = c->reply_len;
     c->out[2] = 'G';
     memcpy(c->out + 3, c->reply, n);
     memcpy(c->out + 3 + 16 * 8, "0000018c", 8);
-    return exchange(c, n + 1) && is(c, "OK");
+    return exchange_packet(c, n + 1) && reply_is(c, "OK");
 }
 
 static bool prepare_ram(struct client *c)
@@ -480,22 +480,22 @@ static bool prepare_host(struct client *c, pid_t server)
     return c->text && c->pc;
 }
 
-static bool begin(struct client *c)
+static bool begin_session(struct client *c)
 {
     c->acks = true;
     c->packet_size = 400;
-    if (!talk(c, "qSupported:multiprocess-;vContSupported+;swbreak+;hwbreak+"))
+    if (!talk_to_server(c, "qSupported:multiprocess-;vContSupported+;swbreak+;hwbreak+"))
         return false;
     const char *p = memmem(c->reply, c->reply_len, "PacketSize=", 11);
     if (p)
         c->packet_size = strtoul(p + 11, NULL, 16);
-    if (!talk(c, "QStartNoAckMode"))
+    if (!talk_to_server(c, "QStartNoAckMode"))
         return false;
-    if (is(c, "OK")) {
+    if (reply_is(c, "OK")) {
         send_all(c->fd, "+", 1);
         c->acks = false;
     }
-    return talk(c, "?") && talk(c, "Hg0") && talk(c, "vCont?");
+    return talk_to_server(c, "?") && talk_to_server(c, "Hg0") && talk_to_server(c, "vCont?");
 }
 
 /* ---- all of them at once, taking turns ---- */
@@ -515,7 +515,7 @@ static void open_peer(struct peer *p, enum column column)
     p->pid = column <= OURS_RAM ? start_ours(column == OURS_RAM, p->shared, &port)
                                 : start_other(column, &port);
     struct client *c = &p->client;
-    p->ok = c->out && c->in && port && (c->fd = dial(port)) >= 0 && begin(c);
+    p->ok = c->out && c->in && port && (c->fd = dial_server(port)) >= 0 && begin_session(c);
     if (p->ok)
         p->ok = column == OURS_RAM    ? prepare_ram(c)
                 : column == GDBSERVER ? prepare_host(c, p->pid)
@@ -581,7 +581,7 @@ static void take_turns(struct peer *peers, enum row row, uint64_t slice_ns)
     for (int round = 0; round < ROUNDS; round++)
         for (int c = 0; c < NCOLUMNS; c++)
             if (peers[c].ok)
-                measure(&peers[c].client, row, slice_ns, peers[c].shared, &peers[c].result);
+                measure_row(&peers[c].client, row, slice_ns, peers[c].shared, &peers[c].result);
 }
 
 int main(int argc, char **argv)

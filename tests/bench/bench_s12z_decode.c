@@ -31,7 +31,7 @@ struct receiver {
     uint64_t events;
 };
 
-static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
+static bool resolve_function(void *ctx, uint64_t addr, struct calltree_range *out)
 {
     const struct synth *p = ctx;
     uint32_t lo = 0, hi = p->nblocks / p->opt.per_function;
@@ -47,7 +47,7 @@ static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
     return addr >= out->low && addr < out->high;
 }
 
-static void flush(struct receiver *r)
+static void flush_events(struct receiver *r)
 {
     size_t n = (size_t)(r->place - r->batch);
     calltree_feed(r->tree, r->batch, n);
@@ -62,7 +62,7 @@ static void on_event(void *ctx, const struct event *e)
     r->place->c1 = s12z_flow_totals(r->flow)->core_cycles / 2;
     r->place->flags |= EVENT_HAS_C1;
     if (++r->place == r->batch + BATCH)
-        flush(r);
+        flush_events(r);
 }
 
 static double cpu_seconds(void)
@@ -104,7 +104,7 @@ static int pass_events(struct receiver *r, const struct synth *p)
 }
 
 /* One pass; as bytes from the wire, or as lines. */
-static int pass(struct receiver *r, const struct synth *p, const uint8_t *wire, size_t nwire)
+static int run_pass(struct receiver *r, const struct synth *p, const uint8_t *wire, size_t nwire)
 {
     struct s12z_settings set = s12z_settings_default();
     static struct s12z_stream stream; /* only to spare the stack */
@@ -119,7 +119,7 @@ static int pass(struct receiver *r, const struct synth *p, const uint8_t *wire, 
         ret = s12z_line_decode(p->line[k], &set, &l, NULL);
         ret = ret == 0 ? s12z_flow_line(r->flow, &l, NULL) : ret;
     }
-    flush(r);
+    flush_events(r);
     return ret;
 }
 
@@ -166,8 +166,8 @@ static double best_of_rounds(struct receiver *r, const struct synth *p, enum sou
     double best = 1e9;
     for (int k = 0; k < ROUNDS; k++) {
         double a = cpu_seconds();
-        int ret =
-            source == EVENTS ? pass_events(r, p) : pass(r, p, source == BYTES ? wire : NULL, nwire);
+        int ret = source == EVENTS ? pass_events(r, p)
+                                   : run_pass(r, p, source == BYTES ? wire : NULL, nwire);
         if (ret < 0)
             return -1;
         double b = cpu_seconds();
@@ -176,7 +176,7 @@ static double best_of_rounds(struct receiver *r, const struct synth *p, enum sou
     return best;
 }
 
-static int one(const char *name, const struct synth_options *opt, enum source source)
+static int measure_program(const char *name, const struct synth_options *opt, enum source source)
 {
     static struct synth p;
     static struct receiver r;
@@ -188,8 +188,8 @@ static int one(const char *name, const struct synth_options *opt, enum source so
     uint8_t *wire = wire_of(&p, &nwire);
     r = (struct receiver){ .program = &p, .place = r.batch };
     if (!wire ||
-        calltree_new(&(struct calltree_config){ .resolve = resolve, .resolve_ctx = &p }, &r.tree,
-                     NULL) < 0 ||
+        calltree_new(&(struct calltree_config){ .resolve = resolve_function, .resolve_ctx = &p },
+                     &r.tree, NULL) < 0 ||
         make_decoder(&r, &p, source) < 0)
         return 1;
     double best = best_of_rounds(&r, &p, source, wire, nwire);
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
                                            .call_percent = shapes[s].calls,
                                            .goto_percent = 5,
                                            .loops = shapes[s].loops };
-                ret |= one(shapes[s].name, &o, (enum source)from);
+                ret |= measure_program(shapes[s].name, &o, (enum source)from);
             }
     return ret;
 }

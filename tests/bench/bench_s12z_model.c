@@ -16,14 +16,14 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void arm(struct machine *m)
+static void arm_trace(struct machine *m)
 {
     machine_put(m, DBGTCRH, 1, 0x40);
     machine_put(m, DBGTCRL, 1, 0x06);
     machine_put(m, DBGC1, 1, 0x80);
 }
 
-static void measure(const char *name, const uint8_t *code, size_t n, bool profiling)
+static void measure_code(const char *name, const uint8_t *code, size_t n, bool profiling)
 {
     struct machine m = machine_open("");
     unsigned arms = 0;
@@ -33,7 +33,7 @@ static void measure(const char *name, const uint8_t *code, size_t n, bool profil
     double t0 = now_s(), dt;
     do {
         if (profiling && !(machine_get(&m, DBGC1, 1) & 0x80)) {
-            arm(&m);
+            arm_trace(&m);
             arms++;
         }
         machine_run(&m, profiling ? SLICE / 20 : SLICE);
@@ -52,9 +52,9 @@ static void measure(const char *name, const uint8_t *code, size_t n, bool profil
 int main(void)
 {
     for (int profiling = 0; profiling < 2; profiling++) {
-        measure("integer loop", bench_integer, sizeof bench_integer, profiling);
-        measure("memory loop", bench_memory, sizeof bench_memory, profiling);
-        measure("calls", bench_calls, sizeof bench_calls, profiling);
+        measure_code("integer loop", bench_integer, sizeof bench_integer, profiling);
+        measure_code("memory loop", bench_memory, sizeof bench_memory, profiling);
+        measure_code("calls", bench_calls, sizeof bench_calls, profiling);
     }
     return 0;
 }

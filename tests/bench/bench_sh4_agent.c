@@ -54,7 +54,7 @@ static bool in_agent(const struct rig *r, uint32_t pc)
     return off < sh4_trace_blob.slots;
 }
 
-static void watch(struct rig *r, struct tally t[NKINDS])
+static void watch_agent(struct rig *r, struct tally t[NKINDS])
 {
     uint32_t end = asm_label(r->prog, "m_end"), irq = asm_label(r->prog, "m_irq");
     unsigned rounds = 0;
@@ -90,7 +90,7 @@ static void watch(struct rig *r, struct tally t[NKINDS])
     }
 }
 
-static void list(struct rig *r, const struct tally *k)
+static void list_instructions(struct rig *r, const struct tally *k)
 {
     printf("  trap or entry      %5.1f\n", (double)k->trap / k->events);
     for (uint32_t off = 0; off < sh4_trace_blob.slots; off += 2) {
@@ -114,14 +114,14 @@ int main(int argc, char **argv)
     put_le32(rte, 0x0009002B);
     sh4_cpu_poke(&r.cpu, RIG_VBR + 0x600, rte, 4);
     rig_arm(&r, &(struct sh4_trace_request){ 0 });
-    watch(&r, t);
+    watch_agent(&r, t);
     printf("cycles from the trap to the stub, from the interrupt to the program's handler; all in "
            "cache\n");
     for (int k = 0; k < NKINDS; k++) {
         if (t[k].events)
             printf("%-10s %6.1f\n", kind_name[k], (double)t[k].cycles / t[k].events);
         if (t[k].events && argc > 1 && !strcmp(argv[1], kind_name[k]))
-            list(&r, &t[k]);
+            list_instructions(&r, &t[k]);
     }
     rig_close(&r);
     return 0;

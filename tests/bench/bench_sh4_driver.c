@@ -17,7 +17,7 @@ static struct probe *probe;
 static struct target *t;
 static struct err err;
 
-static void must(int ret, const char *what)
+static void must_succeed(int ret, const char *what)
 {
     if (ret < 0) {
         fprintf(stderr, "%s: %s (%s)\n", what, err.what, err.hint);
@@ -25,7 +25,7 @@ static void must(int ret, const char *what)
     }
 }
 
-static double seconds(void)
+static double now_s(void)
 {
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
@@ -34,45 +34,48 @@ static double seconds(void)
 
 static uint8_t block[64 * 1024];
 
-static void run(enum resume_kind kind)
+static void run_to_stop(enum resume_kind kind)
 {
     struct target_stop stop;
-    must(t->ops->resume(t, &(struct resume){ .kind = kind }, &err), "resume");
-    must(t->ops->poll(t, 100000000, &stop, &err), "poll");
+    must_succeed(t->ops->resume(t, &(struct resume){ .kind = kind }, &err), "resume");
+    must_succeed(t->ops->poll(t, 100000000, &stop, &err), "poll");
 }
-static void do_step(void) { run(RESUME_STEP); }
-static void do_continue(void) { run(RESUME_CONTINUE); }
+static void do_step(void) { run_to_stop(RESUME_STEP); }
+static void do_continue(void) { run_to_stop(RESUME_CONTINUE); }
 static void do_step_and_registers(void)
 {
     uint8_t v[4];
-    run(RESUME_STEP);
+    run_to_stop(RESUME_STEP);
     for (unsigned n = 0; n < 59; n++)
-        must(t->ops->read_reg(t, n, v, &err), "read register");
+        must_succeed(t->ops->read_reg(t, n, v, &err), "read register");
 }
-static void do_read4(void) { must(t->ops->read_mem(t, DATA, 0, block, 4, &err), "read"); }
-static void do_write4(void) { must(t->ops->write_mem(t, DATA, 0, block, 4, &err), "write"); }
+static void do_read4(void) { must_succeed(t->ops->read_mem(t, DATA, 0, block, 4, &err), "read"); }
+static void do_write4(void)
+{
+    must_succeed(t->ops->write_mem(t, DATA, 0, block, 4, &err), "write");
+}
 static void do_read64k(void)
 {
-    must(t->ops->read_mem(t, DATA, 0, block, sizeof block, &err), "read");
+    must_succeed(t->ops->read_mem(t, DATA, 0, block, sizeof block, &err), "read");
 }
 static void do_write64k(void)
 {
-    must(t->ops->write_mem(t, DATA, 0, block, sizeof block, &err), "write");
+    must_succeed(t->ops->write_mem(t, DATA, 0, block, sizeof block, &err), "write");
 }
 static void do_break(void)
 {
-    must(t->ops->insert_bp(t, BP_SOFT, CODE, 2, &err), "insert");
-    must(t->ops->remove_bp(t, BP_SOFT, CODE, 2, &err), "remove");
+    must_succeed(t->ops->insert_bp(t, BP_SOFT, CODE, 2, &err), "insert");
+    must_succeed(t->ops->remove_bp(t, BP_SOFT, CODE, 2, &err), "remove");
 }
 
-static void measure(const char *name, void (*op)(void), int times, double bytes)
+static void measure_operation(const char *name, void (*op)(void), int times, double bytes)
 {
     uint64_t tck0, tck1, tr0, tr1;
-    double start = seconds();
+    double start = now_s();
     probe->driver->jtag->stats(probe, &tck0, &tr0, NULL);
     for (int i = 0; i < times; i++)
         op();
-    double took = seconds() - start;
+    double took = now_s() - start;
     probe->driver->jtag->stats(probe, &tck1, &tr1, NULL);
     printf("%-28s %9.0f TCK %7.1f transfers %10.1f us host", name, (double)(tck1 - tck0) / times,
            (double)(tr1 - tr0) / times, 1e6 * took / times);
@@ -82,10 +85,10 @@ static void measure(const char *name, void (*op)(void), int times, double bytes)
     printf("\n");
 }
 
-static void set(unsigned reg, uint32_t v)
+static void set_reg(unsigned reg, uint32_t v)
 {
     uint8_t b[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24) };
-    must(t->ops->write_reg(t, reg, b, &err), "write register");
+    must_succeed(t->ops->write_reg(t, reg, b, &err), "write register");
 }
 
 int main(int argc, char **argv)
@@ -96,26 +99,26 @@ int main(int argc, char **argv)
     struct probe_config cfg = { .boards = boards };
     struct sh4_options opt = { .allow_private = true };
     struct target_stop stop;
-    must(probe_open(argc > 1 ? argv[1] : "sim:sh7750", &cfg, &probe, &err), "open");
-    must(sh4_open(probe, &opt, &t, &err), "target");
-    must(t->ops->attach(t, &err), "attach");
-    must(t->ops->reset(t, RESET_HALT, &err), "reset");
-    must(t->ops->poll(t, 1000000, &stop, &err), "poll");
-    must(t->ops->write_mem(t, CODE, 0, loop, sizeof loop, &err), "load");
-    set(22, 0x40000000);
-    set(16, CODE);
-    measure("write 64 KB", do_write64k, 4, sizeof block);
-    measure("read 64 KB", do_read64k, 4, sizeof block);
-    measure("read 4", do_read4, 200, 0);
-    measure("write 4", do_write4, 200, 0);
-    measure("step", do_step, 200, 0);
-    measure("step, then all registers", do_step_and_registers, 100, 0);
-    measure("breakpoint set and cleared", do_break, 100, 0);
-    must(t->ops->insert_bp(t, BP_SOFT, CODE + 2, 2, &err), "insert");
-    measure("continue from break to break", do_continue, 100, 0);
-    must(t->ops->remove_bp(t, BP_SOFT, CODE + 2, 2, &err), "remove");
-    set(16, CODE);
-    set(0, 0);
+    must_succeed(probe_open(argc > 1 ? argv[1] : "sim:sh7750", &cfg, &probe, &err), "open");
+    must_succeed(sh4_open(probe, &opt, &t, &err), "target");
+    must_succeed(t->ops->attach(t, &err), "attach");
+    must_succeed(t->ops->reset(t, RESET_HALT, &err), "reset");
+    must_succeed(t->ops->poll(t, 1000000, &stop, &err), "poll");
+    must_succeed(t->ops->write_mem(t, CODE, 0, loop, sizeof loop, &err), "load");
+    set_reg(22, 0x40000000);
+    set_reg(16, CODE);
+    measure_operation("write 64 KB", do_write64k, 4, sizeof block);
+    measure_operation("read 64 KB", do_read64k, 4, sizeof block);
+    measure_operation("read 4", do_read4, 200, 0);
+    measure_operation("write 4", do_write4, 200, 0);
+    measure_operation("step", do_step, 200, 0);
+    measure_operation("step, then all registers", do_step_and_registers, 100, 0);
+    measure_operation("breakpoint set and cleared", do_break, 100, 0);
+    must_succeed(t->ops->insert_bp(t, BP_SOFT, CODE + 2, 2, &err), "insert");
+    measure_operation("continue from break to break", do_continue, 100, 0);
+    must_succeed(t->ops->remove_bp(t, BP_SOFT, CODE + 2, 2, &err), "remove");
+    set_reg(16, CODE);
+    set_reg(0, 0);
     t->ops->close(t);
     probe_close(probe);
     return 0;

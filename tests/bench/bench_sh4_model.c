@@ -71,7 +71,7 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void measure(struct rig *r, const char *name)
+static void measure_program(struct rig *r, const char *name)
 {
     sh4_cpu_run(&r->cpu, 1000000); /* warm */
     uint64_t insns = sh4_cpu_total(&r->cpu, 0x13), cycles = r->cpu.cycle;
@@ -97,7 +97,7 @@ static void bench_text(const char *name, const char *body)
     rig_init(&r);
     memcpy(r.ram + (CODE & 0xFFFFFF), p.code, p.len);
     r.cpu.pc = CODE;
-    measure(&r, name);
+    measure_program(&r, name);
     rig_fini(&r);
 }
 
@@ -126,7 +126,7 @@ static void bench_elf(const char *name, const char *path)
     r.cpu.ccn.ccr = 0x105;
     r.cpu.pmc[0] = (struct sh4_pmc){ .pmcr = 0xC023, .running = true };
     r.cpu.pmc[1] = (struct sh4_pmc){ .pmcr = 0xC008, .running = true };
-    measure(&r, name);
+    measure_program(&r, name);
     rig_fini(&r);
 }
 

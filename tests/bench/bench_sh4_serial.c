@@ -18,7 +18,7 @@
 
 enum { BLOCK = 4096, DATA = 0x8C020000, LINE_BITS = 10 };
 
-static void need(int ret, const struct err *err)
+static void must_succeed(int ret, const struct err *err)
 {
     if (ret < 0) {
         fprintf(stderr, "%s\n", err->what);
@@ -26,12 +26,12 @@ static void need(int ret, const struct err *err)
     }
 }
 
-static void stops(struct target *t, struct err *err)
+static void wait_for_stop(struct target *t, struct err *err)
 {
     struct target_stop stop;
     int ret = 0;
     for (int i = 0; i < 100 && ret == 0; i++)
-        need(ret = t->ops->poll(t, 100000000, &stop, err), err);
+        must_succeed(ret = t->ops->poll(t, 100000000, &stop, err), err);
     if (!ret) {
         fprintf(stderr, "no stop\n");
         exit(1);
@@ -56,11 +56,11 @@ static int read_word(struct target *t, struct err *err)
     return t->ops->read_mem(t, DATA, 4, b, sizeof b, err);
 }
 
-static int step(struct target *t, struct err *err)
+static int step_board(struct target *t, struct err *err)
 {
     int ret = t->ops->resume(t, &(struct resume){ .kind = RESUME_STEP }, err);
     if (ret == 0)
-        stops(t, err);
+        wait_for_stop(t, err);
     return ret;
 }
 
@@ -70,7 +70,7 @@ static int run_and_halt(struct target *t, struct err *err)
     if (ret == 0)
         ret = t->ops->halt(t, err);
     if (ret == 0)
-        stops(t, err);
+        wait_for_stop(t, err);
     return ret;
 }
 
@@ -82,7 +82,7 @@ static const struct row {
     { "read 4 KB", read_block, 4 },
     { "write 4 KB", write_block, 4 },
     { "read a word", read_word, 50 },
-    { "single step", step, 20 },
+    { "single step", step_board, 20 },
     { "continue and halt", run_and_halt, 10 },
 };
 
@@ -94,11 +94,11 @@ int main(void)
     struct target *t;
     char name[100];
     snprintf(name, sizeof name, "serial:%s,baud=1500000", serial_rig_port(rig));
-    need(probe_open(name, &(struct probe_config){ .spec = "" }, &p, &err), &err);
-    need(sh4_open(p, NULL, &t, &err), &err);
-    need(t->ops->attach(t, &err), &err);
-    need(t->ops->halt(t, &err), &err);
-    stops(t, &err);
+    must_succeed(probe_open(name, &(struct probe_config){ .spec = "" }, &p, &err), &err);
+    must_succeed(sh4_open(p, NULL, &t, &err), &err);
+    must_succeed(t->ops->attach(t, &err), &err);
+    must_succeed(t->ops->halt(t, &err), &err);
+    wait_for_stop(t, &err);
     printf("%-18s %10s %10s %22s %22s\n", "", "to board", "from it", "1562500 bit/s",
            "57600 bit/s");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -106,7 +106,7 @@ int main(void)
         uint64_t sent[2], got[2];
         p->driver->stream->stats(p, &sent[0], &got[0], NULL);
         for (unsigned k = 0; k < r->times; k++)
-            need(r->run(t, &err), &err);
+            must_succeed(r->run(t, &err), &err);
         p->driver->stream->stats(p, &sent[1], &got[1], NULL);
         double to = (double)(sent[1] - sent[0]) / r->times,
                from = (double)(got[1] - got[0]) / r->times;

@@ -19,7 +19,7 @@
 enum { REG_PC = 16, REG_SR = 22, SLICE_NS = 2000000, MAX_EVENTS = 1 << 16 };
 #define GENERATED 0x8C020000u
 
-static void die(const char *what, const struct err *err)
+static void die_of(const char *what, const struct err *err)
 {
     fprintf(stderr, "%s: %s (%s)\n", what, err->what, err->hint);
     exit(1);
@@ -31,17 +31,17 @@ static void set_reg(struct target *t, unsigned n, uint32_t v)
     struct err err = { .code = ERR_OK };
     put_le32(b, v);
     if (t->ops->write_reg(t, n, b, &err) < 0)
-        die("register", &err);
+        die_of("register", &err);
 }
 
-static void load(struct target *t, const struct image *im, const char *poke)
+static void load_image(struct target *t, const struct image *im, const char *poke)
 {
     struct err err = { .code = ERR_OK };
     for (size_t i = 0; i < im->nsections; i++)
         if (im->sections[i].data &&
             t->ops->write_mem(t, im->sections[i].addr, 0, im->sections[i].data,
                               im->sections[i].size, &err) < 0)
-            die("load", &err);
+            die_of("load", &err);
     set_reg(t, REG_PC, (uint32_t)im->entry);
     const char *eq = poke ? strchr(poke, '=') : NULL;
     char name[64];
@@ -52,11 +52,11 @@ static void load(struct target *t, const struct image *im, const char *poke)
     snprintf(name, sizeof name, "%.*s", (int)(eq - poke), poke);
     put_le32(b, (uint32_t)strtoul(eq + 1, NULL, 0));
     if (im->lookup(im, name, &addr) && t->ops->write_mem(t, addr, 4, b, 4, &err) < 0)
-        die("poke", &err);
+        die_of("poke", &err);
 }
 
-static void run(const struct image *im, uint32_t tck, const char *poke, bool traced,
-                enum irq_filter filter, const char *name)
+static void run_program(const struct image *im, uint32_t tck, const char *poke, bool traced,
+                        enum irq_filter filter, const char *name)
 {
     static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, NULL };
     static struct event ev[MAX_EVENTS];
@@ -68,26 +68,26 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
     struct target_stop stop;
     if (probe_open("sim:sh7750", &cfg, &p, &err) < 0 || sh4_open(p, &opt, &t, &err) < 0 ||
         t->ops->attach(t, &err) < 0 || t->ops->reset(t, RESET_HALT, &err) < 0)
-        die("open", &err);
+        die_of("open", &err);
     while (t->ops->poll(t, SLICE_NS, &stop, &err) > 0)
         ;
-    load(t, im, poke);
+    load_image(t, im, poke);
     struct resume go = { .kind = RESUME_CONTINUE };
     struct trace_config tc = { .image = im, .counter = { 0x23, 0x13 }, .irq_filter = filter };
     if (t->ops->set_image(t, im, &err) < 0)
-        die("image", &err);
+        die_of("image", &err);
     uint64_t begin_arm = t->ops->now_ns(t);
     if (traced && t->ops->trace->arm(t, &tc, &err) < 0)
-        die("arm", &err);
+        die_of("arm", &err);
     if (!traced && t->ops->counters_arm(t, tc.counter, &err) < 0)
-        die("counters", &err);
+        die_of("counters", &err);
     uint64_t start = t->ops->now_ns(t), events = 0, kinds[EVENT_NKINDS] = { 0 }, c1 = 0, c2 = 0;
     if (t->ops->resume(t, &go, &err) < 0)
-        die("resume", &err);
+        die_of("resume", &err);
     while (t->ops->now_ns(t) - start < 1000000000) {
         int n = traced ? t->ops->trace->poll(t, ev, MAX_EVENTS, SLICE_NS, &err) : 0;
         if (n < 0)
-            die("trace poll", &err);
+            die_of("trace poll", &err);
         for (int i = 0; i < n; i++) {
             kinds[ev[i].kind]++;
             c1 = ev[i].c1;
@@ -107,7 +107,7 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
         while (t->ops->state(t) == TARGET_RUNNING && t->ops->poll(t, SLICE_NS, &stop, &err) >= 0)
             ;
         if (t->ops->counters_read(t, &v, &err) < 0)
-            die("counters", &err);
+            die_of("counters", &err);
         printf("%-12s c1 %llu c2 %llu  %.3f cycles an instruction\n", name,
                (unsigned long long)v.value[0], (unsigned long long)v.value[1],
                (double)v.value[0] / (double)v.value[1]);
@@ -119,9 +119,9 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
     uint64_t ns = t->ops->now_ns(t) - start;
     t->ops->trace->status(t, &st, NULL);
     if (traced && t->ops->trace->disarm(t, &err) < 0)
-        die("disarm", &err);
+        die_of("disarm", &err);
     if (t->ops->detach(t, &err) < 0)
-        die("detach", &err);
+        die_of("detach", &err);
     printf("%-12s %9.0f events/s  %6.1f wire bits/event  %6.1f target cycles/event  slow-down %.2f "
            " lost %u  doubtful %u  armed in %.0f ms\n",
            name, (double)events * 1e9 / (double)ns,
@@ -159,14 +159,14 @@ static struct target *open_generated(const struct gen_program *g, uint32_t tck, 
     struct err err = { .code = ERR_OK };
     if (probe_open("sim:sh7750", &cfg, p, &err) < 0 || sh4_open(*p, &opt, &t, &err) < 0 ||
         t->ops->attach(t, &err) < 0 || t->ops->reset(t, RESET_HALT, &err) < 0)
-        die("open", &err);
+        die_of("open", &err);
     while (t->ops->poll(t, SLICE_NS, &stop, &err) > 0)
         ;
-    load(t, &g->im, NULL);
+    load_image(t, &g->im, NULL);
     set_reg(t, 15, GENERATED - 256);
     set_reg(t, REG_SR, 0x40000000);
     if (t->ops->set_image(t, &g->im, &err) < 0)
-        die("image", &err);
+        die_of("image", &err);
     return t;
 }
 
@@ -183,12 +183,12 @@ static void arm_generated(size_t functions, uint32_t tck)
     uint64_t wire = t->ops->now_ns(t);
     double cpu = cpu_ms();
     if (t->ops->trace->arm(t, &tc, &err) < 0)
-        die("arm", &err);
+        die_of("arm", &err);
     double armed_cpu = cpu_ms() - cpu, armed = (double)(t->ops->now_ns(t) - wire) / 1e6;
     t->ops->trace->status(t, &st, NULL);
     wire = t->ops->now_ns(t);
     if (t->ops->trace->disarm(t, &err) < 0)
-        die("disarm", &err);
+        die_of("disarm", &err);
     printf("%6zu functions  %5zu KB of code  %6u places, %u not  armed in %6.0f ms of wire, %5.0f "
            "ms of CPU (board model included)  disarmed in %5.0f ms  "
            "host %ld KB\n",
@@ -211,10 +211,12 @@ int main(int argc, char **argv)
     struct symbols *s;
     struct err err = { .code = ERR_OK };
     if (symbols_open(path, &s, &err) < 0)
-        die(path, &err);
-    run(symbols_image(s), tck, argc > 3 ? argv[3] : NULL, false, IRQ_FILTER_OFF, "untraced");
-    run(symbols_image(s), tck, argc > 3 ? argv[3] : NULL, true, IRQ_FILTER_OFF, "traced");
-    run(symbols_image(s), tck, argc > 3 ? argv[3] : NULL, true, IRQ_FILTER_AUTO, "irq auto");
+        die_of(path, &err);
+    run_program(symbols_image(s), tck, argc > 3 ? argv[3] : NULL, false, IRQ_FILTER_OFF,
+                "untraced");
+    run_program(symbols_image(s), tck, argc > 3 ? argv[3] : NULL, true, IRQ_FILTER_OFF, "traced");
+    run_program(symbols_image(s), tck, argc > 3 ? argv[3] : NULL, true, IRQ_FILTER_AUTO,
+                "irq auto");
     symbols_close(s);
     return 0;
 }

@@ -13,14 +13,14 @@
 
 enum { BATCH = 1000, BATCHES = 200, TCK_PER_SCAN = 37 };
 
-static double now(void)
+static double now_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static int run(struct probe *p, const struct jtag_op *ops, size_t n)
+static int run_ops(struct probe *p, const struct jtag_op *ops, size_t n)
 {
     struct err err = { .code = ERR_OK };
     int ret = p->driver->jtag->execute(p, ops, n, &err);
@@ -29,7 +29,7 @@ static int run(struct probe *p, const struct jtag_op *ops, size_t n)
     return ret;
 }
 
-static int measure(struct probe *p, const char *name, enum sh4_hudi_ti command)
+static int measure_command(struct probe *p, const char *name, enum sh4_hudi_ti command)
 {
     static uint8_t words[BATCH][4];
     static struct jtag_op ops[BATCH];
@@ -37,11 +37,11 @@ static int measure(struct probe *p, const char *name, enum sh4_hudi_ti command)
     const struct jtag_op load = jtag_ir(SH4_IR_BITS, ir, NULL);
     for (size_t i = 0; i < BATCH; i++)
         ops[i] = jtag_dr(SH4_SDDR_BITS, words[i], words[i]);
-    int ret = run(p, &load, 1);
-    double start = now();
+    int ret = run_ops(p, &load, 1);
+    double start = now_s();
     for (int i = 0; i < BATCHES && ret == 0; i++)
-        ret = run(p, ops, BATCH);
-    double ns = (now() - start) * 1e9 / (BATCH * (double)BATCHES);
+        ret = run_ops(p, ops, BATCH);
+    double ns = (now_s() - start) * 1e9 / (BATCH * (double)BATCHES);
     printf("%-20s %8.0f scans/s  %7.1f ns/scan  %5.1f x the wire at 10 MHz\n", name, 1e9 / ns, ns,
            TCK_PER_SCAN * 100 / ns);
     return ret;
@@ -78,7 +78,7 @@ static int start_poller(struct probe *p)
         for (size_t w = 0; i == 0 && w < ARRAY_LEN(words); w++)
             ops[n++] = jtag_dr(SH4_SDDR_BITS, words[w], NULL);
     }
-    return run(p, ops, n);
+    return run_ops(p, ops, n);
 }
 
 int main(void)
@@ -92,15 +92,15 @@ int main(void)
         fprintf(stderr, "%s\n", err.what);
         return 1;
     }
-    int ret = run(p, &reset, 1);
+    int ret = run_ops(p, &reset, 1);
     if (ret == 0)
-        ret = measure(p, "core held in reset", SH4_TI_RESET_ASSERT);
+        ret = measure_command(p, "core held in reset", SH4_TI_RESET_ASSERT);
     if (ret == 0)
-        ret = measure(p, "core in boot ROM", SH4_TI_RESET_NEGATE);
+        ret = measure_command(p, "core in boot ROM", SH4_TI_RESET_NEGATE);
     if (ret == 0)
         ret = start_poller(p);
     if (ret == 0)
-        ret = measure(p, "core polling SDDR", SH4_TI_RESET_NEGATE);
+        ret = measure_command(p, "core polling SDDR", SH4_TI_RESET_NEGATE);
     probe_close(p);
     return ret < 0;
 }
