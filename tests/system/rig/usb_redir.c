@@ -63,7 +63,7 @@ static unsigned ep_index(uint8_t address)
     return (address & 0x0F) | (address & 0x80 ? IN_EP : 0);
 }
 
-static void announce(struct port *p)
+static void announce_device(struct port *p)
 {
     const struct bus_dev *d = p->dev;
     const uint8_t *desc = d->model->id.device;
@@ -100,16 +100,16 @@ static void announce(struct port *p)
     usbredirparser_send_device_connect(p->parser, &c);
 }
 
-static int came(struct bus_dev *d, struct err *err)
+static int device_came(struct bus_dev *d, struct err *err)
 {
     struct port *p = d->host;
     (void)err;
     if (p->greeted)
-        announce(p);
+        announce_device(p);
     return 0;
 }
 
-static void gone(struct bus_dev *d)
+static void device_gone(struct bus_dev *d)
 {
     struct port *p = d->host;
     if (p->greeted)
@@ -129,7 +129,7 @@ static uint8_t status_of(int status)
     }
 }
 
-static void forget(struct redir_urb *r)
+static void forget_urb(struct redir_urb *r)
 {
     struct redir_urb **at = &r->port->urbs;
     while (*at != r)
@@ -174,7 +174,7 @@ static void answer_data(struct redir_urb *r)
     }
 }
 
-static void complete(struct urb *u)
+static void complete_urb(struct urb *u)
 {
     struct redir_urb *r = CONTAINER_OF(u, struct redir_urb, u);
     bool again = r->receiving && u->status == 0;
@@ -187,11 +187,11 @@ static void complete(struct urb *u)
     if (again)
         bus_submit(r->port->dev, u);
     else
-        forget(r);
+        forget_urb(r);
 }
 
-static void submit(struct port *p, uint64_t id, uint8_t ep, uint8_t type, const uint8_t *head,
-                   size_t nhead, const uint8_t *data, size_t ndata, size_t len)
+static void submit_urb(struct port *p, uint64_t id, uint8_t ep, uint8_t type, const uint8_t *head,
+                       size_t nhead, const uint8_t *data, size_t ndata, size_t len)
 {
     struct redir_urb *r = calloc(1, sizeof *r);
     if (!r || !p->dev->plugged || !bus_endpoint(p->dev, ep) || !(r->u.buf = calloc(1, len + 1))) {
@@ -207,7 +207,7 @@ static void submit(struct port *p, uint64_t id, uint8_t ep, uint8_t type, const 
     r->type = type;
     r->u.ep = ep;
     r->u.len = len;
-    r->u.complete = complete;
+    r->u.complete = complete_urb;
     r->next = p->urbs;
     p->urbs = r;
     bus_submit(p->dev, &r->u);
@@ -221,7 +221,7 @@ static void on_hello(void *ctx, struct usb_redir_hello_header *h)
     (void)h;
     p->greeted = true;
     if (p->dev->plugged)
-        announce(p);
+        announce_device(p);
 }
 
 static void on_reset(void *ctx)
@@ -297,7 +297,7 @@ static void on_start_interrupt(void *ctx, uint64_t id,
     r->receiving = true;
     r->u.ep = h->endpoint;
     r->u.len = ep->mps;
-    r->u.complete = complete;
+    r->u.complete = complete_urb;
     r->next = p->urbs;
     p->urbs = r;
     bus_submit(p->dev, &r->u);
@@ -331,7 +331,7 @@ static void on_control(void *ctx, uint64_t id, struct usb_redir_control_packet_h
     put_le16(setup + 2, h->value);
     put_le16(setup + 4, h->index);
     put_le16(setup + 6, h->length);
-    submit(p, id, 0, usb_redir_type_control, setup, SETUP, data, (size_t)n, SETUP + h->length);
+    submit_urb(p, id, 0, usb_redir_type_control, setup, SETUP, data, (size_t)n, SETUP + h->length);
     usbredirparser_free_packet_data(p->parser, data);
 }
 
@@ -341,7 +341,7 @@ static void on_bulk(void *ctx, uint64_t id, struct usb_redir_bulk_packet_header 
     struct port *p = ctx;
     size_t len = h->length | (size_t)h->length_high << 16;
     if (len <= BUS_MAX_TRANSFER)
-        submit(p, id, h->endpoint, usb_redir_type_bulk, NULL, 0, data, (size_t)n, len);
+        submit_urb(p, id, h->endpoint, usb_redir_type_bulk, NULL, 0, data, (size_t)n, len);
     usbredirparser_free_packet_data(p->parser, data);
 }
 
@@ -349,7 +349,7 @@ static void on_interrupt(void *ctx, uint64_t id, struct usb_redir_interrupt_pack
                          uint8_t *data, int n)
 {
     struct port *p = ctx;
-    submit(p, id, h->endpoint, usb_redir_type_interrupt, NULL, 0, data, (size_t)n, h->length);
+    submit_urb(p, id, h->endpoint, usb_redir_type_interrupt, NULL, 0, data, (size_t)n, h->length);
     usbredirparser_free_packet_data(p->parser, data);
 }
 
@@ -466,7 +466,7 @@ static void serve_control(struct host *h, short events, bool knocked)
     }
 }
 
-static void flush(struct host *h)
+static void flush_ports(struct host *h)
 {
     for (unsigned i = 0; i < h->bus.ndevs; i++)
         while (h->port[i].fd >= 0 && usbredirparser_has_data_to_write(h->port[i].parser) > 0)
@@ -476,7 +476,7 @@ static void flush(struct host *h)
             }
 }
 
-static void loop(struct host *h)
+static void run_loop(struct host *h)
 {
     while (!h->over) {
         struct pollfd fds[2 * RIG_DEVS + 2];
@@ -493,17 +493,17 @@ static void loop(struct host *h)
             serve_port(h, &h->port[i], fds[2 * i + 1].revents, fds[2 * i].revents);
         serve_control(h, fds[n - 1].revents, fds[n - 2].revents);
         bus_tick(&h->bus);
-        flush(h);
+        flush_ports(h);
     }
 }
 
-static int fail(const struct err *err)
+static int fail_with(const struct err *err)
 {
     fprintf(stderr, "usb_redir: %s%s%s\n", err->what, err->hint[0] ? "; " : "", err->hint);
     return 1;
 }
 
-static int parse(struct host *h, char **argv, struct err *err)
+static int parse_arguments(struct host *h, char **argv, struct err *err)
 {
     struct rig_next next = { .board = NULL };
     int ret = 0;
@@ -527,9 +527,9 @@ int main(int argc, char **argv)
               stderr);
         return 2;
     }
-    h->bus = (struct bus){ .dev = h->dev, .gone = gone, .came = came, .host = h };
-    if (parse(h, argv + 2, &err) < 0)
-        return fail(&err);
+    h->bus = (struct bus){ .dev = h->dev, .gone = device_gone, .came = device_came, .host = h };
+    if (parse_arguments(h, argv + 2, &err) < 0)
+        return fail_with(&err);
     h->control = -1;
     h->control_listener = listen_at(argv[1], "control");
     for (unsigned i = 0; i < h->bus.ndevs; i++) {
@@ -540,10 +540,10 @@ int main(int argc, char **argv)
         };
         h->dev[i].host = &h->port[i];
         if (bus_plug(&h->dev[i], &err) < 0)
-            return fail(&err);
+            return fail_with(&err);
     }
     h->bus.host_ns = h->bus.idle_since_ns = bus_host_ns();
-    loop(h);
+    run_loop(h);
     for (unsigned i = 0; i < h->bus.ndevs; i++) {
         h->port[i].greeted = false;
         bus_remove(&h->dev[i]);

@@ -37,7 +37,7 @@ static void unlink_urb(struct bus_ep *ep, struct urb *u)
     u->next = NULL;
 }
 
-static void finish(struct bus_ep *ep, struct urb *u, int status)
+static void finish_urb(struct bus_ep *ep, struct urb *u, int status)
 {
     unlink_urb(ep, u);
     u->status = status;
@@ -50,10 +50,10 @@ static void finish_at(struct bus_dev *d, struct bus_ep *ep, struct urb *u, int s
 {
     if (d->bus->virtual_time)
         u->at_ns = bus_schedule(d, ep, MAX(u->at_ns, from_ns), u->done);
-    finish(ep, u, status);
+    finish_urb(ep, u, status);
 }
 
-static bool halt(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
+static bool halt_endpoint(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
 {
     ep->halted = ep->address != 0;
     finish_at(d, ep, u, -EPIPE, d->busy_ns);
@@ -62,15 +62,15 @@ static bool halt(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
 
 /* What a fault does to any transfer; false: the fault changes data only, or there is none.
  * *progress: as try_*() returns. */
-static bool struck(struct bus_dev *d, struct bus_ep *ep, struct urb *u, const struct fault *f,
-                   bool *progress)
+static bool strike_urb(struct bus_dev *d, struct bus_ep *ep, struct urb *u, const struct fault *f,
+                       bool *progress)
 {
     *progress = false;
     if (!f)
         return false;
     switch (f->kind) {
     case FAULT_UNPLUG: bus_unplug(d); return true;
-    case FAULT_STALL: *progress = halt(d, ep, u); return true;
+    case FAULT_STALL: *progress = halt_endpoint(d, ep, u); return true;
     case FAULT_TIMEOUT: u->dead = true; return true;
     case FAULT_HANG: d->hung = true; return true;
     default: return false;
@@ -88,7 +88,7 @@ static bool try_control(struct bus_dev *d, struct urb *u)
     if (!standard && !u->counted) {
         u->counted = true;
         f = fault_next(d, ep, in && len > 0, u->buf, in ? SETUP : SETUP + len);
-        if (struck(d, ep, u, f, &progress))
+        if (strike_urb(d, ep, u, f, &progress))
             return progress;
     }
     bus_device_works(d, u->at_ns);
@@ -98,7 +98,7 @@ static bool try_control(struct bus_dev *d, struct urb *u)
     bus_device_worked(d);
     d->controls++;
     if (n < 0)
-        return halt(d, ep, u);
+        return halt_endpoint(d, ep, u);
     u->done = (size_t)n;
     if (f && in)
         fault_change(d, ep, f, u->buf + SETUP, &u->done);
@@ -114,7 +114,7 @@ static bool try_out(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
     if (!u->counted) {
         u->counted = true;
         const struct fault *f = fault_next(d, ep, false, u->buf, u->len);
-        if (struck(d, ep, u, f, &progress))
+        if (strike_urb(d, ep, u, f, &progress))
             return progress;
         u->limit = f && f->kind == FAULT_SHORT ? u->len / 2 : u->len;
         if (d->bus->virtual_time)
@@ -129,7 +129,7 @@ static bool try_out(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
     if (n == USB_NAK)
         return false;
     if (n < 0)
-        return halt(d, ep, u);
+        return halt_endpoint(d, ep, u);
     u->done += MIN((size_t)n, u->limit - u->done);
     if (u->done < u->limit)
         return n > 0;
@@ -137,13 +137,13 @@ static bool try_out(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
     d->outs++;
     d->bytes_out += u->len;
     u->at_ns = start;
-    finish(ep, u, 0);
+    finish_urb(ep, u, 0);
     return true;
 }
 
 /* ---- IN ---- */
 
-static int pull(struct bus_dev *d, struct bus_ep *ep, size_t cap)
+static int pull_data(struct bus_dev *d, struct bus_ep *ep, size_t cap)
 {
     if (!ep->has_kept)
         return d->type->in ? d->type->in(d->model, ep->address, d->bounce, cap) : USB_STALL;
@@ -153,7 +153,7 @@ static int pull(struct bus_dev *d, struct bus_ep *ep, size_t cap)
     return (int)MIN(ep->kept_len, cap);
 }
 
-static void remember(struct bus_ep *ep, const uint8_t *data, size_t len)
+static void remember_data(struct bus_ep *ep, const uint8_t *data, size_t len)
 {
     uint8_t *to = realloc(ep->last, len ? len : 1);
     if (!to)
@@ -172,7 +172,7 @@ static void say_again(struct bus_ep *ep, struct urb *u)
 }
 
 /* An answer is complete: faults strike it, or it goes to the host. */
-static bool answer(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
+static bool answer_urb(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
 {
     bool progress,
         idle = d->type->idle ? d->type->idle(d->model, ep->address, u->buf, u->done) : u->done == 0;
@@ -181,12 +181,12 @@ static bool answer(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
         if (bus_keep(ep, u->buf, u->done) == 0)
             u->done = 0;
     }
-    if (struck(d, ep, u, f, &progress))
+    if (strike_urb(d, ep, u, f, &progress))
         return progress;
     if (f && f->kind == FAULT_STALE)
         say_again(ep, u);
     else if (!idle)
-        remember(ep, u->buf, u->done);
+        remember_data(ep, u->buf, u->done);
     if (f)
         fault_change(d, ep, f, u->buf, &u->done);
     d->ins += !idle;
@@ -201,12 +201,12 @@ static bool try_in(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
     size_t room = u->len - u->done, mps = MAX(ep->mps, 1);
     bus_device_works(d, u->at_ns);
     ep->ended = false;
-    int n = pull(d, ep, MIN((room + mps - 1) / mps * mps, BOUNCE));
+    int n = pull_data(d, ep, MIN((room + mps - 1) / mps * mps, BOUNCE));
     bus_device_worked(d);
     if (n == USB_NAK)
         return false;
     if (n < 0)
-        return halt(d, ep, u);
+        return halt_endpoint(d, ep, u);
     memcpy(u->buf + u->done, d->bounce, MIN((size_t)n, room));
     u->done += MIN((size_t)n, room);
     if ((size_t)n > room) {
@@ -215,7 +215,7 @@ static bool try_in(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
     }
     if (n > 0 && (size_t)n % mps == 0 && u->done < u->len && !ep->ended)
         return true; /* full packets: the transfer goes on */
-    return answer(d, ep, u);
+    return answer_urb(d, ep, u);
 }
 
 /* ---- work ---- */
@@ -283,7 +283,7 @@ void bus_cancel(struct bus_dev *d, struct urb *u)
     if (!bus_pending(d, u))
         return;
     u->at_ns = d->bus->now_ns;
-    finish(ep, u, -ENOENT);
+    finish_urb(ep, u, -ENOENT);
     bus_work(d);
 }
 
@@ -292,7 +292,7 @@ static void fail_all(struct bus_dev *d, int status)
     for (unsigned i = 0; i < d->neps; i++)
         while (d->ep[i].head) {
             d->ep[i].head->at_ns = d->bus->now_ns;
-            finish(&d->ep[i], d->ep[i].head, status);
+            finish_urb(&d->ep[i], d->ep[i].head, status);
         }
 }
 
@@ -441,7 +441,7 @@ uint64_t bus_due_ns(struct bus *b)
 /* ---- the command line's word for a device ---- */
 
 /* The rig's options are taken, the rest is the model's. */
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct bus_dev *d = ctx;
     if (strcmp(name, "fault") == 0) {
@@ -498,7 +498,7 @@ int bus_add(struct bus_dev *dev, struct bus *bus, const char *text, struct sim_b
     dev->bounce = malloc(BOUNCE);
     if (!dev->bounce)
         return err_set(err, ERR_NOMEM, "", "out of memory");
-    return text[len] ? options_each(text + len + 1, option, dev, err) : 0;
+    return text[len] ? options_each(text + len + 1, take_option, dev, err) : 0;
 }
 
 void bus_remove(struct bus_dev *dev)

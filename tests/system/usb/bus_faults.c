@@ -40,7 +40,8 @@ static bool of_answers(enum fault_kind kind)
 }
 
 /* "82 64 1d07": endpoint, length, how it begins. */
-static void note(struct bus_dev *d, const struct bus_ep *ep, const uint8_t *data, size_t len)
+static void note_transfer(struct bus_dev *d, const struct bus_ep *ep, const uint8_t *data,
+                          size_t len)
 {
     if (!d->bus->notes)
         return;
@@ -55,7 +56,7 @@ const struct fault *fault_next(struct bus_dev *d, const struct bus_ep *ep, bool 
 {
     const struct fault *hit = NULL;
     d->transfers++;
-    note(d, ep, data, len);
+    note_transfer(d, ep, data, len);
     for (unsigned i = 0; i < d->nfaults; i++) {
         struct fault *f = &d->fault[i];
         if (f->at == d->transfers || (f->on && f->at < d->transfers))
@@ -69,7 +70,7 @@ const struct fault *fault_next(struct bus_dev *d, const struct bus_ep *ep, bool 
     return hit;
 }
 
-static uint8_t noise(unsigned *seed)
+static uint8_t next_noise(unsigned *seed)
 {
     *seed = *seed * 1664525u + 1013904223u;
     return (uint8_t)(*seed >> 24);
@@ -90,7 +91,7 @@ void fault_change(struct bus_dev *d, struct bus_ep *ep, const struct fault *f, u
         break;
     case FAULT_GARBAGE:
         for (size_t i = 0; i < *len; i++)
-            data[i] = noise(&d->seed);
+            data[i] = next_noise(&d->seed);
         break;
     default: break;
     }

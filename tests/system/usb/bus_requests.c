@@ -26,7 +26,7 @@ enum {
     DESC_HID_REPORT = 0x22
 };
 
-static int give(uint8_t *data, size_t cap, const uint8_t *from, size_t n)
+static int give_bytes(uint8_t *data, size_t cap, const uint8_t *from, size_t n)
 {
     n = MIN(n, cap);
     memcpy(data, from, n);
@@ -56,19 +56,20 @@ static int string_descriptor(const struct bus_dev *d, unsigned index, uint8_t *d
         for (size_t i = 0; i < n; i++)
             put_le16(text + 2 + 2 * i, (uint8_t)s[i]);
     }
-    return give(data, cap, text, text[0]);
+    return give_bytes(data, cap, text, text[0]);
 }
 
-static int descriptor(const struct bus_dev *d, const uint8_t *setup, uint8_t *data, size_t cap)
+static int give_descriptor(const struct bus_dev *d, const uint8_t *setup, uint8_t *data, size_t cap)
 {
     const struct usb_model_identity *id = &d->model->id;
     switch (setup[3]) {
-    case DESC_DEVICE: return give(data, cap, id->device, 18);
+    case DESC_DEVICE: return give_bytes(data, cap, id->device, 18);
     case DESC_CONFIG:
-        return setup[2] == 0 ? give(data, cap, id->config, id->config_len) : USB_STALL;
+        return setup[2] == 0 ? give_bytes(data, cap, id->config, id->config_len) : USB_STALL;
     case DESC_STRING: return string_descriptor(d, setup[2], data, cap);
     case DESC_HID_REPORT:
-        return id->hid_report ? give(data, cap, id->hid_report, id->hid_report_len) : USB_STALL;
+        return id->hid_report ? give_bytes(data, cap, id->hid_report, id->hid_report_len)
+                              : USB_STALL;
     default: return USB_STALL;
     }
 }
@@ -78,12 +79,12 @@ int bus_standard_request(struct bus_dev *d, const uint8_t *setup, uint8_t *data,
     uint8_t two[2] = { 0, 0 };
     struct bus_ep *ep = bus_endpoint(d, setup[4]);
     switch (setup[1]) {
-    case GET_DESCRIPTOR: return descriptor(d, setup, data, len);
+    case GET_DESCRIPTOR: return give_descriptor(d, setup, data, len);
     case GET_STATUS:
         two[0] = (setup[0] & 0x1F) == 2 && ep && ep->halted;
-        return give(data, len, two, 2);
-    case GET_CONFIGURATION: return give(data, len, &d->configuration, 1);
-    case GET_INTERFACE: return give(data, len, two, 1);
+        return give_bytes(data, len, two, 2);
+    case GET_CONFIGURATION: return give_bytes(data, len, &d->configuration, 1);
+    case GET_INTERFACE: return give_bytes(data, len, two, 1);
     case CLEAR_FEATURE:
         if ((setup[0] & 0x1F) == 2)
             bus_clear_halt(d, setup[4]);

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void row(FILE *out, int dir, const char *name)
+static void print_row(FILE *out, int dir, const char *name)
 {
     char target[512];
     struct sockaddr_un a = { .sun_family = 0 };
@@ -24,7 +24,7 @@ static void row(FILE *out, int dir, const char *name)
     fputc('\n', out);
 }
 
-__attribute__((destructor)) static void census(void)
+__attribute__((destructor)) static void print_census(void)
 {
     const char *path = getenv("CENSUS");
     if (!path || strcmp(program_invocation_short_name, "probeprof") != 0)
@@ -34,7 +34,7 @@ __attribute__((destructor)) static void census(void)
     for (struct dirent *e; out && (e = readdir(fds));)
         if (e->d_name[0] != '.' && atoi(e->d_name) > STDERR_FILENO &&
             atoi(e->d_name) != dirfd(fds) && atoi(e->d_name) != fileno(out))
-            row(out, dirfd(fds), e->d_name);
+            print_row(out, dirfd(fds), e->d_name);
     if (out)
         fclose(out);
     if (fds)

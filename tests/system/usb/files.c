@@ -37,7 +37,7 @@ void files_add(struct files *s, struct file_node *n)
     s->nodes = n;
 }
 
-static struct file_node *find(const struct files *s, const char *path)
+static struct file_node *find_node(const struct files *s, const char *path)
 {
     for (struct file_node *n = s->nodes; n; n = n->next)
         if (strcmp(n->path, path) == 0)
@@ -55,7 +55,7 @@ static int open_node(struct file *f, const struct files_call *c)
                 (int)f->pid, strerror(errno));
         return EPERM;
     }
-    f->node = find(f->files, c->path);
+    f->node = find_node(f->files, c->path);
     if (!f->node)
         return ENODEV;
     f->node->ops->opened(f->node->ctx, f);
@@ -63,7 +63,7 @@ static int open_node(struct file *f, const struct files_call *c)
 }
 
 /* Returns whether the file stays open. */
-static bool call(struct file *f, const struct files_call *c)
+static bool do_call(struct file *f, const struct files_call *c)
 {
     if (!f->node) {
         file_answer(f, 0, open_node(f, c));
@@ -77,7 +77,7 @@ static bool call(struct file *f, const struct files_call *c)
     }
 }
 
-static void *serve(void *ctx)
+static void *serve_file(void *ctx)
 {
     struct file *f = ctx;
     struct files_call c;
@@ -85,7 +85,7 @@ static void *serve(void *ctx)
     while (open && recv(f->fd, &c, sizeof c, 0) == sizeof c) {
         c.path[FILES_PATH - 1] = 0;
         pthread_mutex_lock(f->files->lock);
-        open = call(f, &c);
+        open = do_call(f, &c);
         told = !open && f->node;
         pthread_mutex_unlock(f->files->lock);
     }
@@ -100,7 +100,7 @@ static void *serve(void *ctx)
     return NULL;
 }
 
-static void *take(void *ctx)
+static void *take_clients(void *ctx)
 {
     struct files *s = ctx;
     for (;;) {
@@ -117,7 +117,7 @@ static void *take(void *ctx)
             continue;
         }
         *f = (struct file){ .files = s, .fd = fd, .pid = who.pid };
-        if (pthread_create(&thread, NULL, serve, f) == 0) {
+        if (pthread_create(&thread, NULL, serve_file, f) == 0) {
             pthread_detach(thread);
             continue;
         }
@@ -137,7 +137,7 @@ int files_start(struct files *s, const char *folder, pthread_mutex_t *lock, stru
     s->lock = lock;
     s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&a, sizeof a) < 0 ||
-        listen(s->listener, 64) < 0 || pthread_create(&thread, NULL, take, s) != 0)
+        listen(s->listener, 64) < 0 || pthread_create(&thread, NULL, take_clients, s) != 0)
         return err_set(err, ERR_IO, "", "%s: %s", s->path, strerror(errno));
     pthread_detach(thread);
     return 0;

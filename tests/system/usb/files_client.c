@@ -40,7 +40,7 @@ static bool is_node(int fd)
     return fd >= 0 && fd < DESCRIPTORS && node[fd].pid != 0 && node[fd].pid == getpid();
 }
 
-static int64_t ask(int to, const struct files_call *c)
+static int64_t ask_rig(int to, const struct files_call *c)
 {
     struct files_answer a;
     ssize_t n = send(to, c, sizeof *c, MSG_NOSIGNAL);
@@ -63,7 +63,7 @@ static int connect_node(const char *path)
     strncpy(a.sun_path, getenv(FILES_SOCKET), sizeof a.sun_path - 1);
     strncpy(c.path, path, sizeof c.path - 1);
     c.address = (uintptr_t)&c;
-    if (to >= 0 && connect(to, (struct sockaddr *)&a, sizeof a) == 0 && ask(to, &c) == 0)
+    if (to >= 0 && connect(to, (struct sockaddr *)&a, sizeof a) == 0 && ask_rig(to, &c) == 0)
         return to;
     int e = errno;
     if (to >= 0)
@@ -73,7 +73,7 @@ static int connect_node(const char *path)
 }
 
 /* fd: of what was opened at path. Returns it, or -1. */
-static int opened(int fd, const char *path)
+static int take_opened(int fd, const char *path)
 {
     bool ours = strncmp(path, "/dev/bus/usb/", 13) == 0 || strncmp(path, "/dev/hidraw", 11) == 0;
     if (fd < 0 || fd >= DESCRIPTORS || !ours || !getenv(FILES_SOCKET))
@@ -95,26 +95,26 @@ static mode_t mode_of(int flags, va_list args)
     return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
 }
 
-#define OPEN(name)                                          \
-    int name(const char *path, int flags, ...)              \
-    {                                                       \
-        va_list args;                                       \
-        va_start(args, flags);                              \
-        mode_t mode = mode_of(flags, args);                 \
-        va_end(args);                                       \
-        return opened(NEXT(name)(path, flags, mode), path); \
-    }
-OPEN(open)
-OPEN(open64)
-
-#define OPENAT(name)                                             \
-    int name(int dir, const char *path, int flags, ...)          \
+#define OPEN(name)                                               \
+    int name(const char *path, int flags, ...)                   \
     {                                                            \
         va_list args;                                            \
         va_start(args, flags);                                   \
         mode_t mode = mode_of(flags, args);                      \
         va_end(args);                                            \
-        return opened(NEXT(name)(dir, path, flags, mode), path); \
+        return take_opened(NEXT(name)(path, flags, mode), path); \
+    }
+OPEN(open)
+OPEN(open64)
+
+#define OPENAT(name)                                                  \
+    int name(int dir, const char *path, int flags, ...)               \
+    {                                                                 \
+        va_list args;                                                 \
+        va_start(args, flags);                                        \
+        mode_t mode = mode_of(flags, args);                           \
+        va_end(args);                                                 \
+        return take_opened(NEXT(name)(dir, path, flags, mode), path); \
     }
 OPENAT(openat)
 OPENAT(openat64)
@@ -123,8 +123,11 @@ OPENAT(openat64)
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 ssize_t __read_chk(int fd, void *to, size_t len, size_t size);
-int __open_2(const char *path, int flags) { return opened(NEXT(__open_2)(path, flags), path); }
-int __open64_2(const char *path, int flags) { return opened(NEXT(__open64_2)(path, flags), path); }
+int __open_2(const char *path, int flags) { return take_opened(NEXT(__open_2)(path, flags), path); }
+int __open64_2(const char *path, int flags)
+{
+    return take_opened(NEXT(__open64_2)(path, flags), path);
+}
 
 int close(int fd)
 {
@@ -132,7 +135,7 @@ int close(int fd)
         struct files_call c = { .what = FILES_CLOSE };
         int to = node[fd].to;
         node[fd].pid = 0;
-        ask(to, &c);
+        ask_rig(to, &c);
         real_close(to);
     }
     return real_close(fd);
@@ -146,7 +149,7 @@ int ioctl(int fd, unsigned long code, ...)
     void *arg = va_arg(args, void *);
     va_end(args);
     if (is_node(fd))
-        return (int)ask(
+        return (int)ask_rig(
             node[fd].to,
             &(struct files_call){ .what = FILES_IOCTL, .code = code, .address = (uintptr_t)arg });
     if (!next)
@@ -158,8 +161,8 @@ ssize_t read(int fd, void *to, size_t len)
 {
     static __typeof__(&read) next;
     if (is_node(fd))
-        return ask(node[fd].to, &(struct files_call){
-                                    .what = FILES_READ, .address = (uintptr_t)to, .len = len });
+        return ask_rig(node[fd].to, &(struct files_call){
+                                        .what = FILES_READ, .address = (uintptr_t)to, .len = len });
     if (!next)
         next = NEXT(read);
     return next(fd, to, len);
@@ -174,8 +177,9 @@ ssize_t write(int fd, const void *from, size_t len)
 {
     static __typeof__(&write) next;
     if (is_node(fd))
-        return ask(node[fd].to, &(struct files_call){
-                                    .what = FILES_WRITE, .address = (uintptr_t)from, .len = len });
+        return ask_rig(
+            node[fd].to,
+            &(struct files_call){ .what = FILES_WRITE, .address = (uintptr_t)from, .len = len });
     if (!next)
         next = NEXT(write);
     return next(fd, from, len);

@@ -10,7 +10,7 @@
 
 extern const struct usb_model_type usb_model_jlink;
 
-static void session(struct probe *p)
+static void run_session(struct probe *p)
 {
     uint8_t out[400], word[4];
     unsigned value, known, mv;
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct babbler b = babbler_of(looks, data, size);
     in_process_plug(0, &b.base);
     if (probe_open("jlink", &cfg, &p, NULL) == 0) {
-        session(p);
+        run_session(p);
         probe_close(p);
     }
     in_process_plug(0, NULL);

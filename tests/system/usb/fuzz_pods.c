@@ -11,7 +11,7 @@
 
 extern const struct usb_model_type usb_model_usbdm, usb_model_osbdm;
 
-static void session(struct probe *p)
+static void run_session(struct probe *p)
 {
     static const uint8_t tx[300];
     uint8_t rx[300], pc[8] = { 0 }, lines[64];
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct babbler b = babbler_of(looks, data + 1, size - 1);
     in_process_plug(0, &b.base);
     if (probe_open(pods[pod].driver, &cfg, &p, NULL) == 0) {
-        session(p);
+        run_session(p);
         probe_close(p);
     }
     in_process_plug(0, NULL);

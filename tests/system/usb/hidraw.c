@@ -52,15 +52,15 @@ struct hidraw {
 
 /* ---- reading ---- */
 
-static bool there(const struct hidraw *h)
+static bool has_report(const struct hidraw *h)
 {
     const struct bus *b = &h->node->rig->bus;
     return h->n > 0 && (!b->virtual_time || h->report[h->first].at_ns <= b->now_ns);
 }
 
-static void show(struct hidraw *h)
+static void show_readable(struct hidraw *h)
 {
-    bool want = there(h);
+    bool want = has_report(h);
     if (want == h->byte || h->slave < 0)
         return;
     h->byte = want;
@@ -70,17 +70,17 @@ static void show(struct hidraw *h)
         h->byte = false;
 }
 
-static void give(struct hidraw *h, struct file *f, uint64_t to, size_t len)
+static void give_report(struct hidraw *h, struct file *f, uint64_t to, size_t len)
 {
     len = MIN(h->report[h->first].len, len);
     int e = file_put(f, to, h->report[h->first].data, len);
     h->first = (h->first + 1) % REPORTS;
     h->n--;
-    show(h);
+    show_readable(h);
     file_answer(f, (long)len, e);
 }
 
-static void fetch(struct hidraw *h)
+static void fetch_report(struct hidraw *h)
 {
     if (h->fetching || !h->in || h->node->gone || h->opened == 0)
         return;
@@ -95,22 +95,22 @@ static void fetch(struct hidraw *h)
 void hidraw_update(struct node *n)
 {
     struct hidraw *h = n->hid;
-    if (h && h->reader && there(h)) {
+    if (h && h->reader && has_report(h)) {
         struct file *f = h->reader;
         h->reader = NULL;
-        give(h, f, h->reader_to, h->reader_len);
+        give_report(h, f, h->reader_to, h->reader_len);
     }
     if (h)
-        show(h);
+        show_readable(h);
 }
 
 uint64_t hidraw_next_ns(const struct node *n)
 {
     const struct hidraw *h = n->hid;
-    return h && h->n > 0 && !there(h) ? h->report[h->first].at_ns : UINT64_MAX;
+    return h && h->n > 0 && !has_report(h) ? h->report[h->first].at_ns : UINT64_MAX;
 }
 
-static void fetched(struct urb *u)
+static void report_fetched(struct urb *u)
 {
     struct hidraw *h = CONTAINER_OF(u, struct hidraw, urb);
     h->fetching = false;
@@ -126,7 +126,7 @@ static void fetched(struct urb *u)
     }
     hidraw_update(h->node);
     if (u->status != -ESHUTDOWN)
-        fetch(h);
+        fetch_report(h);
 }
 
 static void on_read(void *ctx, struct file *f, uint64_t to, size_t len)
@@ -135,8 +135,8 @@ static void on_read(void *ctx, struct file *f, uint64_t to, size_t len)
     bus_tick(&h->node->rig->bus);
     if (h->node->gone || h->reader) {
         file_answer(f, -1, h->node->gone ? EIO : EBUSY);
-    } else if (there(h)) {
-        give(h, f, to, len);
+    } else if (has_report(h)) {
+        give_report(h, f, to, len);
     } else {
         h->reader = f;
         h->reader_to = to;
@@ -146,7 +146,7 @@ static void on_read(void *ctx, struct file *f, uint64_t to, size_t len)
 
 /* ---- writing ---- */
 
-static void written(struct urb *u)
+static void report_written(struct urb *u)
 {
     struct hidraw *h = CONTAINER_OF(u, struct hidraw, write);
     struct file *f = h->writer;
@@ -183,7 +183,7 @@ static int start_write(struct hidraw *h, struct file *f)
 {
     h->writer = f;
     h->write.buf = h->write_buf;
-    h->write.complete = written;
+    h->write.complete = report_written;
     h->write_since_ns = bus_host_ns();
     bus_submit(h->node->dev, &h->write);
     return 0;
@@ -225,7 +225,7 @@ static const char *text_of(const struct bus_dev *d, unsigned index)
     return "";
 }
 
-static int feature(struct hidraw *h, struct file *f, bool get, uint64_t arg, size_t size)
+static int feature_report(struct hidraw *h, struct file *f, bool get, uint64_t arg, size_t size)
 {
     uint8_t report[REPORT_MAX];
     if (size < 2 || size > sizeof report || h->writer)
@@ -260,8 +260,8 @@ static int text_request(const struct hidraw *h, struct file *f, unsigned long co
 }
 
 /* later: the answer comes by itself. */
-static int request(struct hidraw *h, struct file *f, unsigned long code, uint64_t arg, int *result,
-                   bool *later)
+static int do_request(struct hidraw *h, struct file *f, unsigned long code, uint64_t arg,
+                      int *result, bool *later)
 {
     const struct usb_model_identity *id = &h->node->dev->model->id;
     if (h->node->gone)
@@ -283,7 +283,7 @@ static int request(struct hidraw *h, struct file *f, unsigned long code, uint64_
     if (_IOC_TYPE(code) != 'H')
         return ENOTTY;
     if (_IOC_NR(code) == 0x06 || _IOC_NR(code) == 0x07) {
-        int e = feature(h, f, _IOC_NR(code) == 0x07, arg, _IOC_SIZE(code));
+        int e = feature_report(h, f, _IOC_NR(code) == 0x07, arg, _IOC_SIZE(code));
         *later = e == 0;
         return e;
     }
@@ -293,7 +293,7 @@ static int request(struct hidraw *h, struct file *f, unsigned long code, uint64_
 static void on_ioctl(void *ctx, struct file *f, unsigned long code, uint64_t arg)
 {
     bool later = false;
-    int result = 0, e = request(ctx, f, code, arg, &result, &later);
+    int result = 0, e = do_request(ctx, f, code, arg, &result, &later);
     if (!later)
         file_answer(f, result, e);
 }
@@ -305,7 +305,7 @@ static void on_opened(void *ctx, struct file *f)
     struct hidraw *h = ctx;
     (void)f;
     h->opened++;
-    fetch(h);
+    fetch_report(h);
 }
 
 static void on_closed(void *ctx, struct file *f)
@@ -316,7 +316,7 @@ static void on_closed(void *ctx, struct file *f)
     if (--h->opened > 0)
         return;
     h->n = 0;
-    show(h);
+    show_readable(h);
     if (h->fetching && !h->node->gone)
         bus_cancel(h->node->dev, &h->urb);
 }
@@ -379,7 +379,7 @@ int hidraw_attach(struct node *n, struct err *err)
     n->hid = h;
     h->node = n;
     h->master = h->slave = -1;
-    h->urb.complete = fetched;
+    h->urb.complete = report_fetched;
     find_endpoints(h);
     if (open_pty(h, name, sizeof name) < 0)
         return err_set(err, ERR_IO, "", "pty: %s", strerror(errno));

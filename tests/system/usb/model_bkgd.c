@@ -10,7 +10,7 @@ static uint64_t ns_of(const struct bkgd_pod *p, unsigned cycles)
 }
 
 /* A board that has been given a fault, or has no power, gives no levels: the line reads low. */
-static void make(struct bkgd_pod *p, struct bkgd_stretch *s, size_t n)
+static void make_stretches(struct bkgd_pod *p, struct bkgd_stretch *s, size_t n)
 {
     if (p->board && p->board->type->bkgd(p->board, s, n, NULL) == 0)
         return;
@@ -21,11 +21,11 @@ static void make(struct bkgd_pod *p, struct bkgd_stretch *s, size_t n)
     }
 }
 
-static struct bkgd_stretch stretch(struct bkgd_pod *p, enum bkgd_drive drive, enum bkgd_until until,
-                                   uint64_t ns)
+static struct bkgd_stretch make_stretch(struct bkgd_pod *p, enum bkgd_drive drive,
+                                        enum bkgd_until until, uint64_t ns)
 {
     struct bkgd_stretch s = { .drive = drive, .until = until, .ns = ns };
-    make(p, &s, 1);
+    make_stretches(p, &s, 1);
     return s;
 }
 
@@ -49,7 +49,10 @@ void bkgd_pod_wait(struct bkgd_pod *p, uint64_t ns)
         p->board->type->advance(p->board, ns, NULL);
 }
 
-void bkgd_pod_idle_ns(struct bkgd_pod *p, uint64_t ns) { stretch(p, BKGD_RELEASED, BKGD_TIME, ns); }
+void bkgd_pod_idle_ns(struct bkgd_pod *p, uint64_t ns)
+{
+    make_stretch(p, BKGD_RELEASED, BKGD_TIME, ns);
+}
 void bkgd_pod_idle(struct bkgd_pod *p, unsigned cycles) { bkgd_pod_idle_ns(p, ns_of(p, cycles)); }
 
 void bkgd_pod_send(struct bkgd_pod *p, uint8_t byte)
@@ -66,7 +69,7 @@ void bkgd_pod_send(struct bkgd_pod *p, uint8_t byte)
                                               .until = BKGD_TIME,
                                               .ns = p->bits.bit - low };
     }
-    make(p, s, ARRAY_LEN(s));
+    make_stretches(p, s, ARRAY_LEN(s));
 }
 
 uint8_t bkgd_pod_receive(struct bkgd_pod *p)
@@ -88,25 +91,25 @@ uint8_t bkgd_pod_receive(struct bkgd_pod *p)
                                               .until = BKGD_TIME,
                                               .ns = b->bit - b->sample };
     }
-    make(p, s, ARRAY_LEN(s));
+    make_stretches(p, s, ARRAY_LEN(s));
     for (unsigned k = 0; k < BITS; k++)
         byte = (uint8_t)(byte << 1 | s[4 * k + 2].level);
     return byte;
 }
 
 /* A low pulse of the part's, seen to its end; 0: none in that time. */
-static uint64_t pulse(struct bkgd_pod *p, uint64_t ns)
+static uint64_t low_pulse(struct bkgd_pod *p, uint64_t ns)
 {
-    struct bkgd_stretch high = stretch(p, BKGD_RELEASED, BKGD_FALL, ns);
+    struct bkgd_stretch high = make_stretch(p, BKGD_RELEASED, BKGD_FALL, ns);
     if (!high.met)
         return 0;
-    struct bkgd_stretch low = stretch(p, BKGD_RELEASED, BKGD_RISE, ns - MIN(high.took_ns, ns));
+    struct bkgd_stretch low = make_stretch(p, BKGD_RELEASED, BKGD_RISE, ns - MIN(high.took_ns, ns));
     return low.met ? low.took_ns : 0;
 }
 
 bool bkgd_pod_ack(struct bkgd_pod *p, uint64_t ns)
 {
-    if (!pulse(p, ns))
+    if (!low_pulse(p, ns))
         return false;
     bkgd_pod_idle(p, 2);
     return true;
@@ -114,11 +117,11 @@ bool bkgd_pod_ack(struct bkgd_pod *p, uint64_t ns)
 
 uint64_t bkgd_pod_sync(struct bkgd_pod *p, uint64_t request_ns, uint64_t answer_ns)
 {
-    stretch(p, BKGD_LOW, BKGD_TIME, request_ns);
-    stretch(p, BKGD_HIGH, BKGD_TIME, 125);
-    uint64_t length = pulse(p, answer_ns);
+    make_stretch(p, BKGD_LOW, BKGD_TIME, request_ns);
+    make_stretch(p, BKGD_HIGH, BKGD_TIME, 125);
+    uint64_t length = low_pulse(p, answer_ns);
     if (length)
-        stretch(p, BKGD_RELEASED, BKGD_TIME, 20000);
+        make_stretch(p, BKGD_RELEASED, BKGD_TIME, 20000);
     return length;
 }
 

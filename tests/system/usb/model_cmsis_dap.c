@@ -64,17 +64,20 @@ struct dap_model {
     const char *strings[8];
 };
 
-static struct dap_model *of(struct usb_model *m) { return CONTAINER_OF(m, struct dap_model, base); }
+static struct dap_model *dap_of(struct usb_model *m)
+{
+    return CONTAINER_OF(m, struct dap_model, base);
+}
 
 /* ---- options ---- */
 
-static int number(const char *name, const char *value, uint64_t lo, uint64_t hi, uint64_t *out,
-                  struct err *err)
+static int option_number(const char *name, const char *value, uint64_t lo, uint64_t hi,
+                         uint64_t *out, struct err *err)
 {
     return options_hz(name, value, lo, hi, out, err);
 }
 
-static bool flag(struct dap_model *m, const char *name)
+static bool set_flag(struct dap_model *m, const char *name)
 {
     const struct {
         const char *name;
@@ -99,41 +102,42 @@ static bool flag(struct dap_model *m, const char *name)
     return false;
 }
 
-static int numeric(struct dap_model *m, const char *name, const char *value, bool *known,
-                   struct err *err)
+static int set_number(struct dap_model *m, const char *name, const char *value, bool *known,
+                      struct err *err)
 {
     uint64_t v = 0;
     int ret = 0;
     *known = true;
-    if (strcmp(name, "packet") == 0 && (ret = number(name, value, 16, FW_MAX_PACKET, &v, err)) == 0)
+    if (strcmp(name, "packet") == 0 &&
+        (ret = option_number(name, value, 16, FW_MAX_PACKET, &v, err)) == 0)
         m->v2.packet_size = (uint16_t)v;
     else if (strcmp(name, "report") == 0 &&
-             (ret = number(name, value, 16, FW_MAX_PACKET, &v, err)) == 0)
+             (ret = option_number(name, value, 16, FW_MAX_PACKET, &v, err)) == 0)
         m->v1.packet_size = (uint16_t)v;
-    else if (strcmp(name, "count") == 0 && (ret = number(name, value, 1, 255, &v, err)) == 0)
+    else if (strcmp(name, "count") == 0 && (ret = option_number(name, value, 1, 255, &v, err)) == 0)
         m->fw.packet_count = (unsigned)v;
     else if (strcmp(name, "really") == 0 &&
-             (ret = number(name, value, 1, MAX_BUFFERS, &v, err)) == 0)
+             (ret = option_number(name, value, 1, MAX_BUFFERS, &v, err)) == 0)
         m->really = (unsigned)v;
     else if (strcmp(name, "clock-max") == 0 &&
-             (ret = number(name, value, 1, 1000000000, &v, err)) == 0)
+             (ret = option_number(name, value, 1, 1000000000, &v, err)) == 0)
         m->fw.clock_max = (uint32_t)v;
     else if (strcmp(name, "clock-fixed") == 0 &&
-             (ret = number(name, value, 1, 1000000000, &v, err)) == 0)
+             (ret = option_number(name, value, 1, 1000000000, &v, err)) == 0)
         m->fw.clock_fixed = (uint32_t)v;
     else if (strcmp(name, "keeps-stale") == 0 &&
-             (v = 2, !value[0] || (ret = number(name, value, 1, 8, &v, err)) == 0))
+             (v = 2, !value[0] || (ret = option_number(name, value, 1, 8, &v, err)) == 0))
         m->stale = (unsigned)v;
     else if (ret == 0)
         *known = false;
     return ret;
 }
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct dap_model *m = ctx;
     bool known;
-    int ret = numeric(m, name, value, &known, err);
+    int ret = set_number(m, name, value, &known, err);
     if (ret < 0 || known)
         return ret;
     if (strcmp(name, "v1") == 0 || strcmp(name, "v2") == 0 || strcmp(name, "both") == 0)
@@ -154,13 +158,13 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         return options_text(m->firmware, TEXT, value, err);
     if (strcmp(name, "protocol") == 0)
         return options_text(m->protocol, TEXT, value, err);
-    if (flag(m, name))
+    if (set_flag(m, name))
         return 0;
     return err_set(err, ERR_USAGE, "they stand at the top of tests/system/usb/model_cmsis_dap.c",
                    "cmsis-dap: no option \"%s\"", name);
 }
 
-static void defaults(struct dap_model *m)
+static void set_defaults(struct dap_model *m)
 {
     m->transports = V2;
     m->v1.packet_size = 64;
@@ -289,7 +293,7 @@ static void build_descriptors(struct dap_model *m)
 
 static size_t in_buffers(const struct pipe *p) { return p->nready + p->nheld; }
 
-static void run(struct dap_model *m, struct pipe *p, const struct packet *req)
+static void run_request(struct dap_model *m, struct pipe *p, const struct packet *req)
 {
     /* not cleared: old bytes stay behind a short answer */
     struct packet *to = &p->ready[(p->first + p->nready) % MAX_BUFFERS];
@@ -309,11 +313,11 @@ static void run_held(struct dap_model *m, struct pipe *p)
     p->nheld = 0;
     for (size_t i = 0; i < n; i++) {
         p->held[i].data[0] = 0x7F;
-        run(m, p, &p->held[i]);
+        run_request(m, p, &p->held[i]);
     }
 }
 
-static void request(struct dap_model *m, struct pipe *p, const struct packet *req)
+static void take_request(struct dap_model *m, struct pipe *p, const struct packet *req)
 {
     if (req->len > 0 && req->data[0] == 0x7E && m->fw.can & FW_CAN_ATOMIC && !m->fw.boasts) {
         p->held[p->nheld++] = *req;
@@ -322,7 +326,7 @@ static void request(struct dap_model *m, struct pipe *p, const struct packet *re
         return;
     }
     run_held(m, p);
-    run(m, p, req);
+    run_request(m, p, req);
 }
 
 /* A report shorter than the descriptor's is ignored; so is one that finds every buffer full. */
@@ -335,7 +339,7 @@ static int out_hid(struct dap_model *m, const uint8_t *data, size_t len)
         return (int)len;
     }
     memcpy(req.data, data, len);
-    request(m, p, &req);
+    take_request(m, p, &req);
     return (int)len;
 }
 
@@ -356,7 +360,7 @@ static int out_bulk(struct dap_model *m, const uint8_t *data, size_t len)
         taken += n;
         if (n == p->max_packet && p->part.len < p->packet_size)
             continue;
-        request(m, p, &p->part);
+        take_request(m, p, &p->part);
         p->part.len = 0;
     } while (taken < len);
     return (int)taken;
@@ -364,7 +368,7 @@ static int out_bulk(struct dap_model *m, const uint8_t *data, size_t len)
 
 static int model_out(struct usb_model *model, uint8_t ep, const uint8_t *data, size_t len)
 {
-    struct dap_model *m = of(model);
+    struct dap_model *m = dap_of(model);
     int ret = USB_STALL;
     if (ep == EP_HID_OUT && m->transports & V1)
         ret = out_hid(m, data, len);
@@ -441,7 +445,7 @@ static int in_pipe(const struct dap_model *m, struct pipe *p, uint8_t *buf, size
 
 static int model_in(struct usb_model *model, uint8_t ep, uint8_t *buf, size_t cap)
 {
-    struct dap_model *m = of(model);
+    struct dap_model *m = dap_of(model);
     if (m->fw.board_error)
         return USB_GONE;
     if (ep == EP_HID_IN && m->transports & V1)
@@ -460,7 +464,7 @@ static int model_control(struct usb_model *model, const uint8_t *setup, uint8_t 
     return setup[0] == 0x21 && setup[1] == 0x0A ? 0 : USB_STALL;
 }
 
-static void forget(struct dap_model *m, struct pipe *p)
+static void forget_requests(struct dap_model *m, struct pipe *p)
 {
     p->part.len = p->nheld = 0;
     p->owes_empty = false;
@@ -470,11 +474,11 @@ static void forget(struct dap_model *m, struct pipe *p)
 
 static void model_clear(struct usb_model *model, uint8_t ep)
 {
-    struct dap_model *m = of(model);
+    struct dap_model *m = dap_of(model);
     if (ep == 0 || ep == EP_OUT || ep == EP_IN)
-        forget(m, &m->v2);
+        forget_requests(m, &m->v2);
     if (ep == 0 || ep == EP_HID_OUT || ep == EP_HID_IN)
-        forget(m, &m->v1);
+        forget_requests(m, &m->v1);
     if (ep == 0)
         m->fw.port = 0;
 }
@@ -504,9 +508,9 @@ static bool build_pipe(struct pipe *p, bool hid)
     return p->held && p->ready;
 }
 
-static void destroy(struct usb_model *model)
+static void destroy_model(struct usb_model *model)
 {
-    struct dap_model *m = of(model);
+    struct dap_model *m = dap_of(model);
     if (!model)
         return;
     free(m->v1.held);
@@ -516,9 +520,9 @@ static void destroy(struct usb_model *model)
     free(m);
 }
 
-static const struct usb_model_type *type(void);
+static const struct usb_model_type *model_type(void);
 
-static int finish(struct dap_model *m)
+static int finish_model(struct dap_model *m)
 {
     if (!build_pipe(&m->v1, true) || !build_pipe(&m->v2, false))
         return -ERR_NOMEM;
@@ -540,20 +544,20 @@ static int finish(struct dap_model *m)
     return 0;
 }
 
-static int create(const char *options, struct sim_board *board, struct usb_model **out,
-                  struct err *err)
+static int create_model(const char *options, struct sim_board *board, struct usb_model **out,
+                        struct err *err)
 {
     struct dap_model *m = calloc(1, sizeof *m);
     if (!m)
         return err_set(err, ERR_NOMEM, "", "cmsis-dap model: out of memory");
-    m->base.type = type();
+    m->base.type = model_type();
     m->fw.board = board;
-    defaults(m);
-    int ret = options_each(options, option, m, err);
-    if (ret == 0 && (ret = finish(m)) < 0)
+    set_defaults(m);
+    int ret = options_each(options, take_option, m, err);
+    if (ret == 0 && (ret = finish_model(m)) < 0)
         err_set(err, ERR_NOMEM, "", "cmsis-dap model: out of memory");
     if (ret < 0) {
-        destroy(&m->base);
+        destroy_model(&m->base);
         return ret;
     }
     if (board && board->type->set_tck_hz)
@@ -565,12 +569,12 @@ static int create(const char *options, struct sim_board *board, struct usb_model
 const struct usb_model_type usb_model_cmsis_dap = {
     .name = "cmsis-dap",
     .help = "CMSIS-DAP probe, HID (v1) or bulk (v2)",
-    .create = create,
-    .destroy = destroy,
+    .create = create_model,
+    .destroy = destroy_model,
     .control = model_control,
     .out = model_out,
     .in = model_in,
     .clear = model_clear,
 };
 
-static const struct usb_model_type *type(void) { return &usb_model_cmsis_dap; }
+static const struct usb_model_type *model_type(void) { return &usb_model_cmsis_dap; }

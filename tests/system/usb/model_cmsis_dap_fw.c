@@ -29,7 +29,7 @@ struct call {
 };
 typedef size_t handler(struct call *c); /* returns the response's length */
 
-static size_t malformed(struct call *c)
+static size_t answer_malformed(struct call *c)
 {
     c->f->malformed++;
     c->used = c->len;
@@ -38,7 +38,7 @@ static size_t malformed(struct call *c)
     return 2;
 }
 
-static size_t status(struct call *c, size_t used, uint8_t value)
+static size_t answer_status(struct call *c, size_t used, uint8_t value)
 {
     c->used = used;
     c->resp[0] = c->req[0];
@@ -48,7 +48,7 @@ static size_t status(struct call *c, size_t used, uint8_t value)
 
 /* ---- pins ---- */
 
-static bool driven(const struct dap_firmware *f) { return f->port == PORT_JTAG && f->board; }
+static bool is_driven(const struct dap_firmware *f) { return f->port == PORT_JTAG && f->board; }
 
 /* n clocks on the board's pins; tdo may be NULL. Pins that are not connected move nothing, and TDO
  * is pulled up. */
@@ -60,7 +60,7 @@ static void clock_pins(struct dap_firmware *f, size_t n, const uint8_t *tms, con
     if (n == 0)
         return;
     memset(to, 0xFF, (n + 7) / 8);
-    if (driven(f) && !f->board_error) {
+    if (is_driven(f) && !f->board_error) {
         int ret = f->board->type->clock(f->board, n, tms, tdi, to, NULL);
         if (ret < 0)
             f->board_error = ret;
@@ -79,7 +79,7 @@ static bool clock_one(struct dap_firmware *f, bool tms, bool tdi)
     return f->tdo;
 }
 
-static void pass(struct dap_firmware *f, uint64_t us)
+static void pass_time(struct dap_firmware *f, uint64_t us)
 {
     if (f->board && !f->board_error && f->board->type->advance(f->board, us * 1000, NULL) < 0)
         f->board_error = -ERR_USB;
@@ -129,8 +129,8 @@ static size_t swj_pins(struct call *c)
     drive_resets(f, output, select);
     uint8_t want = select & (uint8_t)~PIN_TDO;
     for (uint32_t us = 0; us < wait_us && ((read_pins(f) ^ output) & want); us += 100)
-        pass(f, 100);
-    return status(c, 7, read_pins(f));
+        pass_time(f, 100);
+    return answer_status(c, 7, read_pins(f));
 }
 
 static size_t swj_clock(struct call *c)
@@ -138,14 +138,14 @@ static size_t swj_clock(struct call *c)
     struct dap_firmware *f = c->f;
     uint32_t hz = le32(c->req + 1);
     if (hz == 0)
-        return status(c, 5, ERROR);
+        return answer_status(c, 5, ERROR);
     if (f->clock_fixed)
         hz = f->clock_fixed;
     else if (f->clock_max && hz > f->clock_max)
         hz = f->clock_max;
     if (f->board && f->board->type->set_tck_hz)
         f->board->type->set_tck_hz(f->board, hz);
-    return status(c, 5, OK);
+    return answer_status(c, 5, OK);
 }
 
 static size_t swj_sequence(struct call *c)
@@ -153,16 +153,16 @@ static size_t swj_sequence(struct call *c)
     size_t bits = c->req[1] ? c->req[1] : 256, bytes = (bits + 7) / 8;
     uint8_t tdi[32];
     if (c->len < 2 + bytes)
-        return malformed(c);
+        return answer_malformed(c);
     memset(tdi, c->f->tdi ? 0xFF : 0, sizeof tdi);
     clock_pins(c->f, bits, c->req + 2, tdi, NULL);
-    return status(c, 2 + bytes, OK);
+    return answer_status(c, 2 + bytes, OK);
 }
 
-static size_t delay(struct call *c)
+static size_t do_delay(struct call *c)
 {
-    pass(c->f, le16(c->req + 1));
-    return status(c, 3, OK);
+    pass_time(c->f, le16(c->req + 1));
+    return answer_status(c, 3, OK);
 }
 
 static size_t reset_target(struct call *c)
@@ -170,17 +170,17 @@ static size_t reset_target(struct call *c)
     struct dap_firmware *f = c->f;
     if (f->has_reset_sequence) {
         drive_resets(f, 0, PIN_NRESET);
-        pass(f, 1000);
+        pass_time(f, 1000);
         drive_resets(f, PIN_NRESET, PIN_NRESET);
     }
-    status(c, 1, OK);
+    answer_status(c, 1, OK);
     c->resp[2] = f->has_reset_sequence;
     return 3;
 }
 
 /* ---- general ---- */
 
-static size_t text(uint8_t *to, const char *s, size_t room)
+static size_t put_text(uint8_t *to, const char *s, size_t room)
 {
     size_t n = s[0] ? strlen(s) + 1 : 0;
     if (n > room)
@@ -189,17 +189,17 @@ static size_t text(uint8_t *to, const char *s, size_t room)
     return n;
 }
 
-static size_t info(struct call *c)
+static size_t do_info(struct call *c)
 {
     struct dap_firmware *f = c->f;
     uint8_t *to = c->resp + 2;
     size_t n = 0, room = c->room - 2;
     switch (c->req[1]) {
-    case 0x01: n = text(to, f->vendor, room); break;
-    case 0x02: n = text(to, f->product, room); break;
-    case 0x03: n = text(to, f->serial, room); break;
-    case 0x04: n = text(to, f->protocol, room); break;
-    case 0x09: n = text(to, f->firmware, room); break;
+    case 0x01: n = put_text(to, f->vendor, room); break;
+    case 0x02: n = put_text(to, f->product, room); break;
+    case 0x03: n = put_text(to, f->serial, room); break;
+    case 0x04: n = put_text(to, f->protocol, room); break;
+    case 0x09: n = put_text(to, f->firmware, room); break;
     case 0xF0:
         to[0] = (uint8_t)f->can;
         n = 1;
@@ -220,11 +220,14 @@ static size_t info(struct call *c)
         break;
     default: break;
     }
-    status(c, 2, (uint8_t)n);
+    answer_status(c, 2, (uint8_t)n);
     return 2 + n;
 }
 
-static size_t host_status(struct call *c) { return status(c, 3, c->req[1] <= 1 ? OK : ERROR); }
+static size_t host_status(struct call *c)
+{
+    return answer_status(c, 3, c->req[1] <= 1 ? OK : ERROR);
+}
 
 static size_t connect_port(struct call *c)
 {
@@ -235,22 +238,22 @@ static size_t connect_port(struct call *c)
     bool able = want == PORT_SWD ? f->can & FW_CAN_SWD : want == PORT_JTAG && f->can & FW_CAN_JTAG;
     f->port = able && !f->refuses_connect ? want : PORT_NONE;
     f->tck = f->tms = f->tdi = true;
-    return status(c, 2, (uint8_t)f->port);
+    return answer_status(c, 2, (uint8_t)f->port);
 }
 
-static size_t disconnect(struct call *c)
+static size_t do_disconnect(struct call *c)
 {
     if (c->f->disconnect_hangs && c->f->port == PORT_NONE)
         c->f->hung = true;
     c->f->port = PORT_NONE;
     drive_resets(c->f, 0xFF, PIN_NTRST | PIN_NRESET);
-    return status(c, 1, OK);
+    return answer_status(c, 1, OK);
 }
 
-static size_t transfer_configure(struct call *c) { return status(c, 6, OK); }
+static size_t transfer_configure(struct call *c) { return answer_status(c, 6, OK); }
 static size_t write_abort(struct call *c)
 {
-    return status(c, 6, c->f->port == PORT_NONE ? ERROR : OK);
+    return answer_status(c, 6, c->f->port == PORT_NONE ? ERROR : OK);
 }
 static size_t transfer_abort(struct call *c)
 {
@@ -274,7 +277,8 @@ static size_t sequence_clocks(uint8_t info) { return info & 0x3F ? info & 0x3F :
 
 /* All sequences as one stretch of clocks; *req_bytes and *resp_bytes from the id on. False: it does
  * not fit a packet. */
-static bool gather(const struct call *c, struct bits *b, size_t *req_bytes, size_t *resp_bytes)
+static bool gather_sequences(const struct call *c, struct bits *b, size_t *req_bytes,
+                             size_t *resp_bytes)
 {
     size_t at = 2, back = 2;
     b->n = 0;
@@ -302,9 +306,9 @@ static size_t jtag_sequence(struct call *c)
     struct bits b;
     size_t taken, back, done = 0, to = 2;
     if (!(c->f->can & FW_CAN_JTAG))
-        return status(c, c->len, ERROR);
-    if (!gather(c, &b, &taken, &back))
-        return malformed(c);
+        return answer_status(c, c->len, ERROR);
+    if (!gather_sequences(c, &b, &taken, &back))
+        return answer_malformed(c);
     clock_pins(c->f, b.n, b.tms, b.tdi, b.tdo);
     for (size_t at = 2; at < taken;) {
         uint8_t head = c->req[at];
@@ -318,7 +322,7 @@ static size_t jtag_sequence(struct call *c)
         done += clocks;
         at += 1 + bytes;
     }
-    status(c, taken, OK);
+    answer_status(c, taken, OK);
     return to;
 }
 
@@ -326,13 +330,13 @@ static size_t jtag_configure(struct call *c)
 {
     size_t n = c->req[1];
     if (!(c->f->can & FW_CAN_JTAG))
-        return status(c, c->len, ERROR);
+        return answer_status(c, c->len, ERROR);
     /* the reference firmware would write over its memory here */
     if (n > FW_MAX_DEVICES || c->len < 2 + n)
-        return malformed(c);
+        return answer_malformed(c);
     c->f->ndev = (uint8_t)n;
     memcpy(c->f->ir_bits, c->req + 2, n);
-    return status(c, 2 + n, OK);
+    return answer_status(c, 2 + n, OK);
 }
 
 static void tms_walk(struct dap_firmware *f, unsigned path, unsigned n)
@@ -361,7 +365,7 @@ static size_t jtag_idcode(struct call *c)
     unsigned index = c->req[1];
     uint32_t id = 0;
     if (f->port != PORT_JTAG || index >= f->ndev)
-        return status(c, 2, ERROR);
+        return answer_status(c, 2, ERROR);
     idcode_instruction(f, index);
     tms_walk(f, 0x1, 3);
     for (unsigned i = 0; i < index; i++)
@@ -369,7 +373,7 @@ static size_t jtag_idcode(struct call *c)
     for (unsigned i = 0; i < 32; i++)
         id |= (uint32_t)clock_one(f, i == 31, true) << i;
     tms_walk(f, 0x1, 2);
-    status(c, 2, OK);
+    answer_status(c, 2, OK);
     put_le32(c->resp + 2, id);
     return 6;
 }
@@ -381,21 +385,11 @@ static const struct {
     uint8_t id, needs;
     handler *run;
 } commands[] = {
-    { 0x00, 2, info },
-    { 0x01, 3, host_status },
-    { 0x02, 2, connect_port },
-    { 0x03, 1, disconnect },
-    { 0x04, 6, transfer_configure },
-    { 0x07, 1, transfer_abort },
-    { 0x08, 6, write_abort },
-    { 0x09, 3, delay },
-    { 0x0A, 1, reset_target },
-    { 0x10, 7, swj_pins },
-    { 0x11, 5, swj_clock },
-    { 0x12, 2, swj_sequence },
-    { 0x14, 2, jtag_sequence },
-    { 0x15, 2, jtag_configure },
-    { 0x16, 2, jtag_idcode },
+    { 0x00, 2, do_info },       { 0x01, 3, host_status },        { 0x02, 2, connect_port },
+    { 0x03, 1, do_disconnect }, { 0x04, 6, transfer_configure }, { 0x07, 1, transfer_abort },
+    { 0x08, 6, write_abort },   { 0x09, 3, do_delay },           { 0x0A, 1, reset_target },
+    { 0x10, 7, swj_pins },      { 0x11, 5, swj_clock },          { 0x12, 2, swj_sequence },
+    { 0x14, 2, jtag_sequence }, { 0x15, 2, jtag_configure },     { 0x16, 2, jtag_idcode },
 };
 
 static size_t run_one(struct call *c)
@@ -404,7 +398,7 @@ static size_t run_one(struct call *c)
         if (commands[i].id != c->req[0])
             continue;
         if (c->len < commands[i].needs)
-            return malformed(c);
+            return answer_malformed(c);
         return commands[i].run(c);
     }
     c->used = 1;

@@ -59,7 +59,7 @@ static const uint8_t config[32] = { 9,      2, 32, 0,    1,    1,    0, 0xA0,   
                                     PACKET, 0, 0,  7,    5,    0x02, 2, PACKET, 0,  0 };
 static const char *const strings[] = { "", "FTDI", "FT232R USB UART", "FTCABLE1", NULL };
 
-static struct cable *self(struct usb_model *m) { return CONTAINER_OF(m, struct cable, model); }
+static struct cable *cable_of(struct usb_model *m) { return CONTAINER_OF(m, struct cable, model); }
 
 /* 14 bits, then eighths in three more whose order is historical. */
 static uint32_t rate_of(uint16_t value, uint16_t index)
@@ -79,7 +79,7 @@ static bool rates_meet(const struct cable *c)
 
 static int cable_control(struct usb_model *m, const uint8_t *setup, uint8_t *data, size_t len)
 {
-    struct cable *c = self(m);
+    struct cable *c = cable_of(m);
     uint16_t value = le16(setup + 2);
     switch (setup[1]) {
     case REQ_RESET:
@@ -118,7 +118,7 @@ static int cable_control(struct usb_model *m, const uint8_t *setup, uint8_t *dat
 
 static int cable_out(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t len)
 {
-    struct cable *c = self(m);
+    struct cable *c = cable_of(m);
     uint8_t out[PACKET];
     size_t done = 0;
     (void)ep;
@@ -145,7 +145,7 @@ static void listen_to_line(struct cable *c)
 
 static int cable_in(struct usb_model *m, uint8_t ep, uint8_t *buf, size_t cap)
 {
-    struct cable *c = self(m);
+    struct cable *c = cable_of(m);
     size_t done = 0;
     (void)ep;
     listen_to_line(c);
@@ -175,25 +175,25 @@ static bool cable_idle(struct usb_model *m, uint8_t ep, const uint8_t *data, siz
 static uint64_t cable_due(struct usb_model *m, uint8_t ep)
 {
     (void)ep;
-    return MAX(MIN(self(m)->latency_left_ns, LOOK_NS), 1);
+    return MAX(MIN(cable_of(m)->latency_left_ns, LOOK_NS), 1);
 }
 
 static void cable_advance(struct usb_model *m, uint64_t ns)
 {
-    struct cable *c = self(m);
+    struct cable *c = cable_of(m);
     c->latency_left_ns -= MIN(ns, c->latency_left_ns);
 }
 
 static void cable_clear(struct usb_model *m, uint8_t ep)
 {
-    struct cable *c = self(m);
+    struct cable *c = cable_of(m);
     if (ep == 0) {
         c->n = 0;
         c->latency_ms = LATENCY_MS;
     }
 }
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct cable *c = ctx;
     if (strcmp(name, "line") == 0)
@@ -207,9 +207,9 @@ static void cable_destroy(struct usb_model *m)
 {
     if (!m)
         return;
-    if (self(m)->line >= 0)
-        close(self(m)->line);
-    free(self(m));
+    if (cable_of(m)->line >= 0)
+        close(cable_of(m)->line);
+    free(cable_of(m));
 }
 
 static int cable_create(const char *options, struct sim_board *board, struct usb_model **out,
@@ -224,7 +224,7 @@ static int cable_create(const char *options, struct sim_board *board, struct usb
     c->model.id = (struct usb_model_identity){
         .device = device, .config = config, .config_len = sizeof config, .strings = strings
     };
-    int ret = options_each(options, option, c, err);
+    int ret = options_each(options, take_option, c, err);
     if (ret == 0 && c->path[0] &&
         (c->line = open(c->path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)) < 0)
         ret = err_set(err, ERR_IO, "name a terminal", "%s: %s", c->path, strerror(errno));

@@ -67,7 +67,7 @@ struct ftdi {
     bool blank;
 };
 
-static struct ftdi *self(struct usb_model *m) { return CONTAINER_OF(m, struct ftdi, model); }
+static struct ftdi *ftdi_of(struct usb_model *m) { return CONTAINER_OF(m, struct ftdi, model); }
 
 /* wIndex counts from 1; a chip with one channel takes 0, too. */
 static struct channel *by_index(struct ftdi *f, const uint8_t *setup)
@@ -92,7 +92,7 @@ static void set_mode(struct ftdi *f, struct channel *c, uint8_t mode, uint8_t ma
         c->engine.direction = mask;
 }
 
-static void purge(struct channel *c, unsigned value)
+static void purge_fifos(struct channel *c, unsigned value)
 {
     if (value == 0 || value == 1) {
         c->engine.from_host.n = 0;
@@ -104,7 +104,7 @@ static void purge(struct channel *c, unsigned value)
 
 static int ftdi_control(struct usb_model *m, const uint8_t *setup, uint8_t *data, size_t len)
 {
-    struct ftdi *f = self(m);
+    struct ftdi *f = ftdi_of(m);
     struct channel *c = by_index(f, setup);
     if (setup[1] == REQ_EEPROM && len >= 2) {
         put_le16(data, 0xFFFF);
@@ -113,7 +113,7 @@ static int ftdi_control(struct usb_model *m, const uint8_t *setup, uint8_t *data
     if (!c)
         return USB_STALL;
     switch (setup[1]) {
-    case REQ_RESET: purge(c, setup[2]); return 0;
+    case REQ_RESET: purge_fifos(c, setup[2]); return 0;
     case 1:
     case 2:
     case 3:
@@ -139,7 +139,7 @@ static int ftdi_control(struct usb_model *m, const uint8_t *setup, uint8_t *data
 
 /* ---- data ---- */
 
-static void bitbang(struct channel *c, const uint8_t *data, size_t n)
+static void do_bitbang(struct channel *c, const uint8_t *data, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (c->mode == MODE_SYNC && c->engine.to_host.n < c->engine.to_host.size)
@@ -151,12 +151,12 @@ static void bitbang(struct channel *c, const uint8_t *data, size_t n)
 
 static int ftdi_out(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t len)
 {
-    struct channel *c = by_endpoint(self(m), ep);
+    struct channel *c = by_endpoint(ftdi_of(m), ep);
     struct fifo *fifo = &c->engine.from_host;
     size_t done = 0;
     if (!c->engine.on) {
         if (c->mode == MODE_BITBANG || c->mode == MODE_SYNC)
-            bitbang(c, data, len);
+            do_bitbang(c, data, len);
         return (int)len; /* else it leaves by the serial line */
     }
     while (done < len) {
@@ -171,7 +171,7 @@ static int ftdi_out(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t
     return done || len == 0 ? (int)done : USB_NAK;
 }
 
-static size_t packet(struct channel *c, uint8_t *buf)
+static size_t give_packet(struct channel *c, uint8_t *buf)
 {
     struct fifo *fifo = &c->engine.to_host;
     size_t n = MIN(fifo->n, c->packet - STATUS);
@@ -186,7 +186,7 @@ static size_t packet(struct channel *c, uint8_t *buf)
 
 static int ftdi_in(struct usb_model *m, uint8_t ep, uint8_t *buf, size_t cap)
 {
-    struct channel *c = by_endpoint(self(m), ep);
+    struct channel *c = by_endpoint(ftdi_of(m), ep);
     size_t done = 0;
     mpsse_run(&c->engine);
     while (done + c->packet <= cap) {
@@ -195,7 +195,7 @@ static int ftdi_in(struct usb_model *m, uint8_t ep, uint8_t *buf, size_t cap)
             break;
         if (!full)
             c->engine.flush = false;
-        size_t n = packet(c, buf + done);
+        size_t n = give_packet(c, buf + done);
         done += n;
         if (n < c->packet)
             break;
@@ -213,29 +213,29 @@ static bool ftdi_idle(struct usb_model *m, uint8_t ep, const uint8_t *data, size
 
 static void ftdi_clear(struct usb_model *m, uint8_t ep)
 {
-    struct ftdi *f = self(m);
+    struct ftdi *f = ftdi_of(m);
     for (unsigned i = 0; ep == 0 && i < f->chip->channels; i++) {
         set_mode(f, &f->channel[i], MODE_RESET, 0);
-        purge(&f->channel[i], 0);
+        purge_fifos(&f->channel[i], 0);
         f->channel[i].latency_ms = LATENCY_MS;
     }
 }
 
 static uint64_t ftdi_due(struct usb_model *m, uint8_t ep)
 {
-    return MAX(by_endpoint(self(m), ep)->latency_left_ns, 1);
+    return MAX(by_endpoint(ftdi_of(m), ep)->latency_left_ns, 1);
 }
 
 static void ftdi_advance(struct usb_model *m, uint64_t ns)
 {
-    struct ftdi *f = self(m);
+    struct ftdi *f = ftdi_of(m);
     for (unsigned i = 0; i < f->chip->channels; i++)
         f->channel[i].latency_left_ns -= MIN(ns, f->channel[i].latency_left_ns);
 }
 
 static long ftdi_ask(struct usb_model *m, const char *what)
 {
-    struct ftdi *f = self(m);
+    struct ftdi *f = ftdi_of(m);
     const struct channel *c = &f->channel[f->board_at];
     return strcmp(what, "latency") == 0 ? (long)c->latency_ms
            : strcmp(what, "tck") == 0   ? (long)c->engine.tck_hz
@@ -266,7 +266,7 @@ static void full_speed(struct ftdi *f)
     }
 }
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     static const char *const signals[NSIGNALS] = { "ntrst", "nreset", "asebrk", "vtref", "oe" };
     struct ftdi *f = ctx;
@@ -299,7 +299,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     return 0;
 }
 
-static void descriptors(struct ftdi *f)
+static void make_descriptors(struct ftdi *f)
 {
     static const uint8_t device[18] = { 18,   1, 0x00, 0x02, 0, 0, 0, 64, 0x03,
                                         0x04, 0, 0,    0,    0, 1, 2, 3,  1 };
@@ -324,15 +324,15 @@ static void descriptors(struct ftdi *f)
                                                .high_speed = true };
 }
 
-static int create(const struct chip *chip, const char *options, struct sim_board *board,
-                  struct usb_model **out, struct err *err)
+static int create_model(const struct chip *chip, const char *options, struct sim_board *board,
+                        struct usb_model **out, struct err *err)
 {
     struct ftdi *f = calloc(1, sizeof *f);
     if (!f)
         return err_set(err, ERR_NOMEM, "", "out of memory");
     f->chip = chip;
     snprintf(f->product, sizeof f->product, "%s", chip->product);
-    descriptors(f);
+    make_descriptors(f);
     for (unsigned i = 0; i < CHANNELS; i++) {
         struct channel *c = &f->channel[i];
         c->latency_ms = LATENCY_MS;
@@ -342,7 +342,7 @@ static int create(const struct chip *chip, const char *options, struct sim_board
         for (unsigned s = 0; s < NSIGNALS; s++)
             c->engine.signal[s].bit = -1;
     }
-    int ret = options_each(options, option, f, err);
+    int ret = options_each(options, take_option, f, err);
     f->channel[f->board_at].engine.board = board;
     for (unsigned i = 0; i < CHANNELS; i++)
         mpsse_reset(&f->channel[i].engine);
@@ -362,22 +362,22 @@ static int create(const struct chip *chip, const char *options, struct sim_board
 static int create_ft232h(const char *options, struct sim_board *board, struct usb_model **out,
                          struct err *err)
 {
-    return create(&chips[0], options, board, out, err);
+    return create_model(&chips[0], options, board, out, err);
 }
 static int create_ft2232h(const char *options, struct sim_board *board, struct usb_model **out,
                           struct err *err)
 {
-    return create(&chips[1], options, board, out, err);
+    return create_model(&chips[1], options, board, out, err);
 }
 static int create_ft4232h(const char *options, struct sim_board *board, struct usb_model **out,
                           struct err *err)
 {
-    return create(&chips[2], options, board, out, err);
+    return create_model(&chips[2], options, board, out, err);
 }
 
 static void ftdi_destroy(struct usb_model *m)
 {
-    struct ftdi *f = self(m);
+    struct ftdi *f = ftdi_of(m);
     for (unsigned i = 0; i < CHANNELS; i++)
         mpsse_reset(&f->channel[i].engine); /* its pins float */
     free(f);

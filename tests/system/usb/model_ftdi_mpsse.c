@@ -22,26 +22,26 @@ void fifo_take(struct fifo *f, size_t n)
     f->n -= n;
 }
 
-static void reply(struct mpsse *m, uint8_t b) { m->to_host.data[m->to_host.n++] = b; }
-static size_t room(const struct mpsse *m) { return m->to_host.size - m->to_host.n; }
+static void put_reply(struct mpsse *m, uint8_t b) { m->to_host.data[m->to_host.n++] = b; }
+static size_t reply_room(const struct mpsse *m) { return m->to_host.size - m->to_host.n; }
 
 /* ---- pins ---- */
 
-static bool drives(const struct mpsse *m, int bit)
+static bool drives_pin(const struct mpsse *m, int bit)
 {
     return (m->direction >> bit & 1) && !((m->open_drain >> bit & 1) && (m->value >> bit & 1));
 }
 
-static bool level(const struct mpsse *m, int bit)
+static bool pin_level(const struct mpsse *m, int bit)
 {
-    return !drives(m, bit) || (m->value >> bit & 1); /* pulled up */
+    return !drives_pin(m, bit) || (m->value >> bit & 1); /* pulled up */
 }
 
 /* A board's JTAG buffer may have to be switched on by a pin. */
-static bool connected(const struct mpsse *m)
+static bool is_connected(const struct mpsse *m)
 {
     const struct signal *oe = &m->signal[SIG_OE];
-    return m->board && (oe->bit < 0 || level(m, oe->bit) == oe->inverted);
+    return m->board && (oe->bit < 0 || pin_level(m, oe->bit) == oe->inverted);
 }
 
 static const unsigned target_pin[] = { [SIG_NTRST] = JTAG_PIN_NTRST,
@@ -57,8 +57,8 @@ void mpsse_drive(struct mpsse *m)
         if (s->bit < 0)
             continue;
         mask |= target_pin[i];
-        bool off = s->gate >= 0 && level(m, s->gate);
-        if (off || !drives(m, s->bit) || level(m, s->bit) != s->inverted)
+        bool off = s->gate >= 0 && pin_level(m, s->gate);
+        if (off || !drives_pin(m, s->bit) || pin_level(m, s->bit) != s->inverted)
             value |= target_pin[i];
     }
     if (mask && (mask != m->pins_mask || value != m->pins_out))
@@ -67,7 +67,7 @@ void mpsse_drive(struct mpsse *m)
     m->pins_out = value;
 }
 
-static uint16_t inputs(struct mpsse *m)
+static uint16_t read_inputs(struct mpsse *m)
 {
     uint16_t in = 0xFFFF;
     unsigned value = 0, known = 0;
@@ -85,7 +85,7 @@ static uint16_t inputs(struct mpsse *m)
 
 uint8_t mpsse_pins(struct mpsse *m, bool high)
 {
-    uint16_t v = (uint16_t)((m->value & m->direction) | (inputs(m) & ~m->direction));
+    uint16_t v = (uint16_t)((m->value & m->direction) | (read_inputs(m) & ~m->direction));
     return (uint8_t)(high ? v >> 8 : v);
 }
 
@@ -103,7 +103,8 @@ static void set_tck(struct mpsse *m)
 
 /* n clocks, at most CHUNK * 8; tdi and tdo packed with the first bit lowest; in place is fine. tdi
  * NULL: stays as it is. */
-static void clocks(struct mpsse *m, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo)
+static void clock_bits(struct mpsse *m, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                       uint8_t *tdo)
 {
     uint8_t ms[CHUNK], di[CHUNK], out[CHUNK];
     size_t bytes = (n + 7) / 8;
@@ -111,16 +112,16 @@ static void clocks(struct mpsse *m, size_t n, const uint8_t *tms, const uint8_t 
     if (tms)
         memcpy(ms, tms, bytes);
     else
-        memset(ms, level(m, 3) ? 0xFF : 0, bytes);
+        memset(ms, pin_level(m, 3) ? 0xFF : 0, bytes);
     if (tdi)
         memcpy(di, tdi, bytes);
     else
-        memset(di, level(m, 1) ? 0xFF : 0, bytes);
+        memset(di, pin_level(m, 1) ? 0xFF : 0, bytes);
     if (!(m->direction & PIN_TMS))
         memset(ms, 0xFF, bytes);
     if (!(m->direction & PIN_TDI))
         memset(di, 0xFF, bytes);
-    if (connected(m) && (m->direction & PIN_TCK) &&
+    if (is_connected(m) && (m->direction & PIN_TCK) &&
         m->board->type->clock(m->board, n, ms, di, out, NULL) < 0)
         memset(out, 0xFF, bytes);
     m->tdo = out[(n - 1) / 8] >> ((n - 1) % 8) & 1;
@@ -130,7 +131,7 @@ static void clocks(struct mpsse *m, size_t n, const uint8_t *tms, const uint8_t 
         tdo[bytes / 2] ^= 0x04;
 }
 
-static uint8_t reversed(uint8_t b)
+static uint8_t reversed_bits(uint8_t b)
 {
     b = (uint8_t)(b >> 4 | b << 4);
     b = (uint8_t)((b & 0xCC) >> 2 | (b & 0x33) << 2);
@@ -143,9 +144,9 @@ static void set_pin(struct mpsse *m, uint16_t pin, bool on)
 }
 
 /* Data that changes on the rising edge is seen by the target one clock late. */
-static void late(struct mpsse *m, uint8_t *tdi, size_t bytes)
+static void delay_bit(struct mpsse *m, uint8_t *tdi, size_t bytes)
 {
-    bool carry = level(m, 1);
+    bool carry = pin_level(m, 1);
     for (size_t i = 0; i < bytes; i++) {
         bool next = tdi[i] >> 7;
         tdi[i] = (uint8_t)(tdi[i] << 1 | carry);
@@ -161,16 +162,16 @@ static void shift_bytes(struct mpsse *m, size_t n)
         memcpy(buf, m->from_host.data, n);
         fifo_take(&m->from_host, n);
         for (size_t i = 0; i < n && !(m->op & LSB); i++)
-            buf[i] = reversed(buf[i]);
+            buf[i] = reversed_bits(buf[i]);
         last = buf[n - 1] >> 7;
         if (!(m->op & ON_FALLING))
-            late(m, buf, n);
+            delay_bit(m, buf, n);
     }
-    clocks(m, n * 8, NULL, m->op & WRITE ? buf : NULL, buf);
+    clock_bits(m, n * 8, NULL, m->op & WRITE ? buf : NULL, buf);
     if (m->op & WRITE)
         set_pin(m, PIN_TDI, last);
     for (size_t i = 0; i < n && (m->op & READ); i++)
-        reply(m, m->op & LSB ? buf[i] : reversed(buf[i]));
+        put_reply(m, m->op & LSB ? buf[i] : reversed_bits(buf[i]));
     m->left -= (uint32_t)n;
     m->shifting = m->left > 0;
 }
@@ -181,18 +182,18 @@ static void reply_bits(struct mpsse *m, uint8_t tdo, unsigned n)
 {
     uint8_t mask = (uint8_t)((1u << n) - 1);
     if (m->op & LSB)
-        reply(m, (uint8_t)((tdo & mask) << (8 - n) | (JUNK & (0xFF >> n))));
+        put_reply(m, (uint8_t)((tdo & mask) << (8 - n) | (JUNK & (0xFF >> n))));
     else
-        reply(m, (uint8_t)(reversed(tdo) >> (8 - n) | (JUNK & ~mask)));
+        put_reply(m, (uint8_t)(reversed_bits(tdo) >> (8 - n) | (JUNK & ~mask)));
 }
 
 static void shift_bits(struct mpsse *m, unsigned n, uint8_t data)
 {
-    uint8_t in = m->op & LSB ? data : reversed(data), out;
+    uint8_t in = m->op & LSB ? data : reversed_bits(data), out;
     bool last = in >> (n - 1) & 1;
     if (!(m->op & ON_FALLING))
-        late(m, &in, 1);
-    clocks(m, n, NULL, m->op & WRITE ? &in : NULL, &out);
+        delay_bit(m, &in, 1);
+    clock_bits(m, n, NULL, m->op & WRITE ? &in : NULL, &out);
     if (m->op & WRITE)
         set_pin(m, PIN_TDI, last);
     if (m->op & READ)
@@ -203,7 +204,7 @@ static void shift_tms(struct mpsse *m, unsigned n, uint8_t data)
 {
     uint8_t tms = data & 0x7F, tdi = data & 0x80 ? 0xFF : 0, out;
     set_pin(m, PIN_TDI, data & 0x80);
-    clocks(m, n, &tms, &tdi, &out);
+    clock_bits(m, n, &tms, &tdi, &out);
     set_pin(m, PIN_TMS, tms >> (n - 1) & 1);
     if (m->op & READ)
         reply_bits(m, out, n);
@@ -213,7 +214,7 @@ static void idle_clocks(struct mpsse *m, size_t n)
 {
     while (n > 0) {
         size_t now = MIN(n, CHUNK * 8);
-        clocks(m, now, NULL, NULL, NULL);
+        clock_bits(m, now, NULL, NULL, NULL);
         n -= now;
     }
 }
@@ -258,28 +259,28 @@ static size_t length_of(const struct mpsse *m, uint8_t op)
     }
 }
 
-static bool replies(uint8_t op) { return op & 0x80 ? op == 0x81 || op == 0x83 : op & READ; }
+static bool has_reply(uint8_t op) { return op & 0x80 ? op == 0x81 || op == 0x83 : op & READ; }
 
 static void set_pins(struct mpsse *m, unsigned shift, const uint8_t *p)
 {
-    bool tck = level(m, 0) && (m->direction & PIN_TCK);
+    bool tck = pin_level(m, 0) && (m->direction & PIN_TCK);
     m->value = (uint16_t)((m->value & ~(0xFFu << shift)) | (unsigned)p[1] << shift);
     m->direction = (uint16_t)((m->direction & ~(0xFFu << shift)) | (unsigned)p[2] << shift);
     mpsse_drive(m);
     if (!tck && (m->direction & PIN_TCK) && (m->value & PIN_TCK) && shift == 0 && m->on)
-        clocks(m, 1, NULL, NULL, NULL); /* bit-banged */
+        clock_bits(m, 1, NULL, NULL, NULL); /* bit-banged */
 }
 
-static bool gpiol1(struct mpsse *m) { return inputs(m) & PIN_GPIOL1; }
+static bool gpiol1_level(struct mpsse *m) { return read_inputs(m) & PIN_GPIOL1; }
 
 /* What is neither a shift nor a wait. */
-static void setting(struct mpsse *m, const uint8_t *p)
+static void do_setting(struct mpsse *m, const uint8_t *p)
 {
     switch (p[0]) {
     case 0x80: set_pins(m, 0, p); break;
     case 0x82: set_pins(m, 8, p); break;
-    case 0x81: reply(m, mpsse_pins(m, false)); break;
-    case 0x83: reply(m, mpsse_pins(m, true)); break;
+    case 0x81: put_reply(m, mpsse_pins(m, false)); break;
+    case 0x83: put_reply(m, mpsse_pins(m, true)); break;
     case 0x84: m->loopback = true; break;
     case 0x85: m->loopback = false; break;
     case 0x86:
@@ -311,8 +312,8 @@ static void setting(struct mpsse *m, const uint8_t *p)
         break; /* one at least; ends when the level is there, else stalls (run()) */
     case 0x96: m->adaptive = true; break;
     case 0x97: m->adaptive = false; break;
-    case 0x9C: idle_clocks(m, gpiol1(m) ? 1 : 8 * (le16(p + 1) + 1u)); break;
-    case 0x9D: idle_clocks(m, !gpiol1(m) ? 1 : 8 * (le16(p + 1) + 1u)); break;
+    case 0x9C: idle_clocks(m, gpiol1_level(m) ? 1 : 8 * (le16(p + 1) + 1u)); break;
+    case 0x9D: idle_clocks(m, !gpiol1_level(m) ? 1 : 8 * (le16(p + 1) + 1u)); break;
     case 0x9E:
         m->open_drain = le16(p + 1);
         mpsse_drive(m);
@@ -323,14 +324,14 @@ static void setting(struct mpsse *m, const uint8_t *p)
 
 /* Commands that wait for a pin that is not there, and adaptive clocking without a returned clock,
  * stand still. */
-static bool stuck(struct mpsse *m, uint8_t op)
+static bool is_stuck(struct mpsse *m, uint8_t op)
 {
     bool clocking = !(op & 0x80) || op == 0x8E || op == 0x8F;
     if (clocking && m->adaptive && !m->has_rtck)
         return true;
     if (op == 0x88 || op == 0x94)
-        return !gpiol1(m);
-    return (op == 0x89 || op == 0x95) && gpiol1(m);
+        return !gpiol1_level(m);
+    return (op == 0x89 || op == 0x95) && gpiol1_level(m);
 }
 
 /* Goes on with a byte shift; false: has to wait. */
@@ -340,14 +341,14 @@ static bool go_on(struct mpsse *m)
     if (m->op & WRITE)
         n = MIN(n, m->from_host.n);
     if (m->op & READ)
-        n = MIN(n, room(m));
+        n = MIN(n, reply_room(m));
     if (n == 0)
         return false;
     shift_bytes(m, n);
     return true;
 }
 
-static bool step(struct mpsse *m)
+static bool do_command(struct mpsse *m)
 {
     uint8_t p[3];
     if (m->shifting)
@@ -356,18 +357,18 @@ static bool step(struct mpsse *m)
         return false;
     size_t len = length_of(m, m->from_host.data[0]);
     if (len == 0) {
-        if (room(m) < 2)
+        if (reply_room(m) < 2)
             return false;
-        reply(m, 0xFA);
-        reply(m, m->from_host.data[0]);
+        put_reply(m, 0xFA);
+        put_reply(m, m->from_host.data[0]);
         fifo_take(&m->from_host, 1);
         return true;
     }
-    if (m->from_host.n < len || stuck(m, m->from_host.data[0]))
+    if (m->from_host.n < len || is_stuck(m, m->from_host.data[0]))
         return false;
     memcpy(p, m->from_host.data, len);
     bool bytes = !(p[0] & 0x80) && !(p[0] & (TMS | BITS));
-    if (!bytes && replies(p[0]) && room(m) < 1)
+    if (!bytes && has_reply(p[0]) && reply_room(m) < 1)
         return false;
     fifo_take(&m->from_host, len);
     m->op = p[0];
@@ -379,14 +380,14 @@ static bool step(struct mpsse *m)
     } else if (!(p[0] & 0x80)) {
         shift_bits(m, (p[1] & 7) + 1u, len == 3 ? p[2] : 0);
     } else {
-        setting(m, p);
+        do_setting(m, p);
     }
     return true;
 }
 
 void mpsse_run(struct mpsse *m)
 {
-    while (m->on && step(m))
+    while (m->on && do_command(m))
         ;
 }
 

@@ -48,15 +48,15 @@ struct jlink_model {
     const char *strings[5];
 };
 
-static struct jlink_model *of(struct usb_model *m)
+static struct jlink_model *jlink_of(struct usb_model *m)
 {
     return CONTAINER_OF(m, struct jlink_model, base);
 }
 
 /* ---- options ---- */
 
-static int numeric(struct jlink_model *m, const char *name, const char *value, bool *known,
-                   struct err *err)
+static int set_number(struct jlink_model *m, const char *name, const char *value, bool *known,
+                      struct err *err)
 {
     static const struct {
         const char *name;
@@ -97,12 +97,12 @@ static int numeric(struct jlink_model *m, const char *name, const char *value, b
     return 0;
 }
 
-static void lacks(struct jlink_model *m, unsigned cap)
+static void take_capability(struct jlink_model *m, unsigned cap)
 {
     m->fw.caps[cap / 8] &= (uint8_t) ~(1u << cap % 8);
 }
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct jlink_model *m = ctx;
     const struct {
@@ -121,7 +121,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         { "no-trst", &m->fw.no_trst, true },
     };
     bool known;
-    int ret = numeric(m, name, value, &known, err);
+    int ret = set_number(m, name, value, &known, err);
     if (ret < 0 || known)
         return ret;
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
@@ -134,56 +134,56 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     if (strcmp(name, "pid") == 0)
         return m->pid = (uint16_t)strtoul(value, NULL, 16), 0;
     if (strcmp(name, "no-write") == 0)
-        return lacks(m, 32), 0;
+        return take_capability(m, 32), 0;
     return err_set(err, ERR_USAGE, "they stand at the top of tests/system/usb/model_jlink.c",
                    "jlink: no option \"%s\"", name);
 }
 
 /* ---- descriptors ---- */
 
-static void put(struct jlink_model *m, const uint8_t *bytes, size_t n)
+static void put_bytes(struct jlink_model *m, const uint8_t *bytes, size_t n)
 {
     memcpy(m->config + m->base.id.config_len, bytes, n);
     m->base.id.config_len += n;
 }
 
-static void interface(struct jlink_model *m, uint8_t neps, uint8_t cls, uint8_t sub,
-                      uint8_t protocol, uint8_t string)
+static void put_interface(struct jlink_model *m, uint8_t neps, uint8_t cls, uint8_t sub,
+                          uint8_t protocol, uint8_t string)
 {
     const uint8_t d[] = { 9, 4, m->config[4]++, 0, neps, cls, sub, protocol, string };
-    put(m, d, sizeof d);
+    put_bytes(m, d, sizeof d);
 }
 
-static void endpoint(struct jlink_model *m, uint8_t address, uint8_t type, uint16_t size)
+static void put_endpoint(struct jlink_model *m, uint8_t address, uint8_t type, uint16_t size)
 {
     const uint8_t d[] = {
         7, 5, address, type, (uint8_t)size, (uint8_t)(size >> 8), type == 3 ? 16 : 0
     };
-    put(m, d, sizeof d);
+    put_bytes(m, d, sizeof d);
 }
 
 /* A serial port and mass storage stand before the debug interface. Source: the vendor's WebUSB
  * client, where the last interface is the one of class 255. */
-static void companions(struct jlink_model *m)
+static void put_companions(struct jlink_model *m)
 {
     static const uint8_t association[] = { 8, 11, 0, 2, 2, 2, 1, 0 };
     static const uint8_t functional[] = { 5, 0x24, 0, 0x10, 1, 5,    0x24, 1, 3, 1,
                                           4, 0x24, 2, 6,    5, 0x24, 6,    0, 1 };
-    put(m, association, sizeof association);
-    interface(m, 1, 2, 2, 1, 0);
-    put(m, functional, sizeof functional);
-    endpoint(m, 0x83, 3, 8);
-    interface(m, 2, 10, 0, 0, 0);
-    endpoint(m, 0x81, 2, m->max_packet);
-    endpoint(m, 0x01, 2, m->max_packet);
+    put_bytes(m, association, sizeof association);
+    put_interface(m, 1, 2, 2, 1, 0);
+    put_bytes(m, functional, sizeof functional);
+    put_endpoint(m, 0x83, 3, 8);
+    put_interface(m, 2, 10, 0, 0, 0);
+    put_endpoint(m, 0x81, 2, m->max_packet);
+    put_endpoint(m, 0x01, 2, m->max_packet);
     if (m->pid & 1) {
-        interface(m, 2, 8, 6, 0x50, 0);
-        endpoint(m, 0x84, 2, m->max_packet);
-        endpoint(m, 0x04, 2, m->max_packet);
+        put_interface(m, 2, 8, 6, 0x50, 0);
+        put_endpoint(m, 0x84, 2, m->max_packet);
+        put_endpoint(m, 0x04, 2, m->max_packet);
     }
 }
 
-static void describe(struct jlink_model *m)
+static void describe_model(struct jlink_model *m)
 {
     const bool composite = m->pid >= 0x1000;
     const uint8_t head[] = { 9, 2, 0, 0, 0, 1, 0, 0x80, 250 };
@@ -209,12 +209,12 @@ static void describe(struct jlink_model *m)
     m->max_packet = m->full ? 64 : 512;
     m->ep_in = composite ? 0x85 : 0x81;
     m->ep_out = composite ? 0x05 : 0x02;
-    put(m, head, sizeof head);
+    put_bytes(m, head, sizeof head);
     if (composite)
-        companions(m);
-    interface(m, 2, 0xFF, 0xFF, 0xFF, 4);
-    endpoint(m, m->ep_in, 2, m->max_packet);
-    endpoint(m, m->ep_out, 2, m->max_packet);
+        put_companions(m);
+    put_interface(m, 2, 0xFF, 0xFF, 0xFF, 4);
+    put_endpoint(m, m->ep_in, 2, m->max_packet);
+    put_endpoint(m, m->ep_out, 2, m->max_packet);
     put_le16(m->config + 2, (uint16_t)m->base.id.config_len);
     snprintf(m->serial, sizeof m->serial, "%012llu", strtoull(m->digits, NULL, 10));
     if (m->padding)
@@ -229,7 +229,7 @@ static void describe(struct jlink_model *m)
     m->base.id.high_speed = !m->full;
 }
 
-static void defaults(struct jlink_model *m)
+static void set_defaults(struct jlink_model *m)
 {
     /* hardware version, adaptive, read and write config, speeds, memory, hw info, power,
      * interfaces, counters, register, ex; write */
@@ -247,7 +247,7 @@ static void defaults(struct jlink_model *m)
     strcpy(m->digits, "123456789");
 }
 
-static const struct usb_model_type *type(void);
+static const struct usb_model_type *model_type(void);
 
 static int jlink_create(const char *options, struct sim_board *board, struct usb_model **out,
                         struct err *err)
@@ -255,10 +255,10 @@ static int jlink_create(const char *options, struct sim_board *board, struct usb
     struct jlink_model *m = calloc(1, sizeof *m);
     if (!m)
         return err_set(err, ERR_NOMEM, "", "jlink: out of memory");
-    m->base.type = type();
+    m->base.type = model_type();
     m->fw.board = board;
-    defaults(m);
-    int ret = options_each(options, option, m, err);
+    set_defaults(m);
+    int ret = options_each(options, take_option, m, err);
     if (ret < 0)
         return free(m), ret;
     if (m->old) { /* neither memory, interfaces, registration nor more capabilities */
@@ -269,12 +269,12 @@ static int jlink_create(const char *options, struct sim_board *board, struct usb
              m->fw.hw_major);
     m->fw.usb_address = m->pid >= 0x101 && m->pid <= 0x104 ? (uint8_t)(m->pid - 0x101) : 0;
     jlink_fw_reset(&m->fw);
-    describe(m);
+    describe_model(m);
     *out = &m->base;
     return 0;
 }
 
-static void jlink_destroy(struct usb_model *m) { free(m ? of(m) : NULL); }
+static void jlink_destroy(struct usb_model *m) { free(m ? jlink_of(m) : NULL); }
 
 /* Class requests of the companions: the serial port's settings, mass storage's number of units. */
 static int jlink_control(struct usb_model *m, const uint8_t *setup, uint8_t *data, size_t len)
@@ -287,9 +287,12 @@ static int jlink_control(struct usb_model *m, const uint8_t *setup, uint8_t *dat
     return (int)len;
 }
 
-static bool answering(const struct jlink_model *m) { return m->sent < m->nreply || m->owes_empty; }
+static bool is_answering(const struct jlink_model *m)
+{
+    return m->sent < m->nreply || m->owes_empty;
+}
 
-static void answer(struct jlink_model *m, size_t n, size_t first)
+static void begin_answer(struct jlink_model *m, size_t n, size_t first)
 {
     m->nreply = n;
     m->sent = 0;
@@ -301,11 +304,11 @@ static void answer(struct jlink_model *m, size_t n, size_t first)
  * the bus. */
 static int jlink_out(struct usb_model *base, uint8_t ep, const uint8_t *data, size_t len)
 {
-    struct jlink_model *m = of(base);
+    struct jlink_model *m = jlink_of(base);
     size_t used = 0;
     if (ep != m->ep_out)
         return (int)len; /* the serial port, the disk: nobody at the other end */
-    while (used < len && !answering(m)) {
+    while (used < len && !is_answering(m)) {
         size_t want = jlink_fw_request_len(m->request, m->nrequest), first;
         size_t n = MIN(want - m->nrequest, len - used);
         memcpy(m->request + m->nrequest, data + used, n);
@@ -316,7 +319,7 @@ static int jlink_out(struct usb_model *base, uint8_t ep, const uint8_t *data, si
         n = jlink_fw_do(&m->fw, m->request, m->nrequest, m->reply, &first);
         m->nrequest = 0;
         if (n > 0)
-            answer(m, n, first);
+            begin_answer(m, n, first);
     }
     return used > 0 ? (int)used : USB_NAK;
 }
@@ -325,8 +328,8 @@ static int jlink_out(struct usb_model *base, uint8_t ep, const uint8_t *data, si
  */
 static int jlink_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap)
 {
-    struct jlink_model *m = of(base);
-    if (ep != m->ep_in || !answering(m))
+    struct jlink_model *m = jlink_of(base);
+    if (ep != m->ep_in || !is_answering(m))
         return USB_NAK;
     if (m->owes_empty)
         return m->owes_empty = false, 0;
@@ -344,7 +347,7 @@ static int jlink_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap
 
 static void jlink_clear(struct usb_model *base, uint8_t ep)
 {
-    struct jlink_model *m = of(base);
+    struct jlink_model *m = jlink_of(base);
     if (ep != 0)
         return;
     m->nrequest = m->nreply = m->sent = 0;
@@ -363,4 +366,4 @@ const struct usb_model_type usb_model_jlink = {
     .clear = jlink_clear,
 };
 
-static const struct usb_model_type *type(void) { return &usb_model_jlink; }
+static const struct usb_model_type *model_type(void) { return &usb_model_jlink; }

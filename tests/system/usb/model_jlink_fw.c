@@ -73,21 +73,21 @@ size_t jlink_fw_request_len(const uint8_t *request, size_t len)
 
 /* ---- pins ---- */
 
-static void pin(struct jlink_fw *fw, unsigned mask, bool high)
+static void set_pin(struct jlink_fw *fw, unsigned mask, bool high)
 {
     if (fw->board)
         fw->board->type->set_pins(fw->board, mask, high ? mask : 0, NULL);
 }
 
-static void pulse(struct jlink_fw *fw, unsigned mask)
+static void pulse_pin(struct jlink_fw *fw, unsigned mask)
 {
-    pin(fw, mask, false);
+    set_pin(fw, mask, false);
     if (fw->board)
         fw->board->type->advance(fw->board, 2000000, NULL);
-    pin(fw, mask, true);
+    set_pin(fw, mask, true);
 }
 
-static size_t state(struct jlink_fw *fw, uint8_t *reply)
+static size_t give_state(struct jlink_fw *fw, uint8_t *reply)
 {
     unsigned pins = 0, known = 0;
     if (fw->board)
@@ -116,8 +116,8 @@ static void set_speed(struct jlink_fw *fw, unsigned khz)
 
 /* ---- clocks ---- */
 
-static int clocks(struct jlink_fw *fw, size_t n, const uint8_t *tms, const uint8_t *tdi,
-                  uint8_t *tdo)
+static int clock_bits(struct jlink_fw *fw, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                      uint8_t *tdo)
 {
     memset(tdo, 0xFF, (n + 7) / 8); /* an open input is pulled up */
     fw->clocks += n;
@@ -132,7 +132,7 @@ static int clocks(struct jlink_fw *fw, size_t n, const uint8_t *tms, const uint8
     return ret;
 }
 
-static size_t jtag(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply, size_t *first)
+static size_t do_jtag(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply, size_t *first)
 {
     /* the oldest has no byte before the count (UrJTAG's jlink.c) */
     const size_t head = request[0] == HW_JTAG ? 3 : 4;
@@ -142,7 +142,7 @@ static size_t jtag(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply, 
         memset(reply, 0, n);
         status = STATUS_MEMORY;
         fw->refused++;
-    } else if (clocks(fw, bits, request + head, request + head + n, reply) < 0) {
+    } else if (clock_bits(fw, bits, request + head, request + head + n, reply) < 0) {
         status = STATUS_FAILED;
     }
     if (bits % 8)
@@ -159,14 +159,14 @@ static size_t jtag(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply, 
 static size_t one_clock(struct jlink_fw *fw, uint8_t *reply)
 {
     const uint8_t tms = fw->tms, tdi = fw->tdi;
-    clocks(fw, 1, &tms, &tdi, reply);
+    clock_bits(fw, 1, &tms, &tdi, reply);
     reply[0] &= 1;
     return 1;
 }
 
 /* ---- the rest ---- */
 
-static size_t registration(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply)
+static size_t do_registration(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply)
 {
     unsigned handle = le16(request + 12), count = 0;
     memset(reply, 0, 512);
@@ -203,7 +203,7 @@ static size_t select_if(struct jlink_fw *fw, unsigned which, uint8_t *reply)
     return 4;
 }
 
-static size_t words(uint32_t mask, uint8_t *reply)
+static size_t put_words(uint32_t mask, uint8_t *reply)
 {
     size_t n = 0;
     for (unsigned bit = 0; bit < 32; bit++)
@@ -212,7 +212,7 @@ static size_t words(uint32_t mask, uint8_t *reply)
     return 4 * n;
 }
 
-static size_t version(const struct jlink_fw *fw, uint8_t *reply, size_t *first)
+static size_t give_version(const struct jlink_fw *fw, uint8_t *reply, size_t *first)
 {
     put_le16(reply, sizeof fw->version);
     memcpy(reply + 2, fw->version, sizeof fw->version);
@@ -220,14 +220,14 @@ static size_t version(const struct jlink_fw *fw, uint8_t *reply, size_t *first)
     return 2 + sizeof fw->version;
 }
 
-static size_t number(uint8_t *reply, uint32_t v)
+static size_t put_number(uint8_t *reply, uint32_t v)
 {
     put_le32(reply, v);
     return 4;
 }
 
 /* Commands whose capability bit the firmware may lack; it does not know them then. */
-static bool known(const struct jlink_fw *fw, uint8_t command)
+static bool knows_command(const struct jlink_fw *fw, uint8_t command)
 {
     static const struct {
         uint8_t command, cap;
@@ -244,28 +244,29 @@ static bool known(const struct jlink_fw *fw, uint8_t command)
     return command != HW_JTAG3 || fw->hw_major >= 5;
 }
 
-static size_t question(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply, size_t *first)
+static size_t answer_question(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply,
+                              size_t *first)
 {
     switch (request[0]) {
-    case VERSION: return version(fw, reply, first);
-    case GET_STATE: return state(fw, reply);
-    case REGISTER: return registration(fw, request, reply);
+    case VERSION: return give_version(fw, reply, first);
+    case GET_STATE: return give_state(fw, reply);
+    case REGISTER: return do_registration(fw, request, reply);
     case GET_SPEEDS:
         put_le16(reply + 4, fw->min_div);
         put_le32(reply, fw->base_hz);
         return 6;
     case GET_HW_INFO:
-    case GET_COUNTERS: return words(le32(request + 1), reply);
+    case GET_COUNTERS: return put_words(le32(request + 1), reply);
     case SELECT_IF: return select_if(fw, request[1], reply);
     case HW_CLOCK: return one_clock(fw, reply);
-    case GET_MAX_MEM_BLOCK: return number(reply, fw->brags ? fw->brags : fw->memory);
+    case GET_MAX_MEM_BLOCK: return put_number(reply, fw->brags ? fw->brags : fw->memory);
     case HW_JTAG_GET_RESULT:
         reply[0] = fw->sticky;
         fw->sticky = 0;
         return 1;
     case GET_CAPS: return memcpy(reply, fw->caps, 4), 4;
     case GET_CAPS_EX: return memcpy(reply, fw->caps, 32), 32;
-    case GET_HW_VERSION: return number(reply, fw->hw_major * 10000);
+    case GET_HW_VERSION: return put_number(reply, fw->hw_major * 10000);
     case READ_CONFIG: return memcpy(reply, fw->config, 256), 256;
     default: fw->unknown++; return 0;
     }
@@ -275,13 +276,13 @@ size_t jlink_fw_do(struct jlink_fw *fw, const uint8_t *request, size_t len, uint
                    size_t *first)
 {
     *first = 0;
-    if (!known(fw, request[0]))
+    if (!knows_command(fw, request[0]))
         return fw->unknown++, 0;
     if (is_jtag(request[0]))
-        return jtag(fw, request, reply, first);
+        return do_jtag(fw, request, reply, first);
     switch (request[0]) {
-    case RESET_TRST: return pulse(fw, JTAG_PIN_NTRST), 0;
-    case RESET_TARGET: return pulse(fw, JTAG_PIN_NRESET), 0;
+    case RESET_TRST: return pulse_pin(fw, JTAG_PIN_NTRST), 0;
+    case RESET_TARGET: return pulse_pin(fw, JTAG_PIN_NRESET), 0;
     case SET_SPEED: return set_speed(fw, le16(request + 1)), 0;
     case SET_KS_POWER: return fw->power = request[1], 0;
     case HW_TMS0:
@@ -289,10 +290,10 @@ size_t jlink_fw_do(struct jlink_fw *fw, const uint8_t *request, size_t len, uint
     case HW_TDI0:
     case HW_TDI1: return fw->tdi = request[0] == HW_TDI1, 0;
     case HW_RESET0:
-    case HW_RESET1: return pin(fw, JTAG_PIN_NRESET, request[0] == HW_RESET1), 0;
+    case HW_RESET1: return set_pin(fw, JTAG_PIN_NRESET, request[0] == HW_RESET1), 0;
     case HW_TRST0:
-    case HW_TRST1: return pin(fw, JTAG_PIN_NTRST, request[0] == HW_TRST1), 0;
+    case HW_TRST1: return set_pin(fw, JTAG_PIN_NTRST, request[0] == HW_TRST1), 0;
     case WRITE_CONFIG: return memcpy(fw->config, request + 1, len - 1), fw->config_writes++, 0;
-    default: return question(fw, request, reply, first);
+    default: return answer_question(fw, request, reply, first);
     }
 }

@@ -39,9 +39,9 @@ static const uint8_t hid_config[41] = {
 };
 static const char *const strings[] = { "", "probeprof", "Loop", "LOOP0001", NULL };
 
-static struct loop *self(struct usb_model *m) { return CONTAINER_OF(m, struct loop, model); }
+static struct loop *loop_of(struct usb_model *m) { return CONTAINER_OF(m, struct loop, model); }
 
-static int create(bool hid, struct usb_model **out, struct err *err)
+static int create_model(bool hid, struct usb_model **out, struct err *err)
 {
     struct loop *l = calloc(1, sizeof *l);
     if (!l)
@@ -61,7 +61,7 @@ static int loop_create(const char *options, struct sim_board *board, struct usb_
 {
     (void)options;
     (void)board;
-    return create(false, out, err);
+    return create_model(false, out, err);
 }
 
 static int hid_create(const char *options, struct sim_board *board, struct usb_model **out,
@@ -69,14 +69,14 @@ static int hid_create(const char *options, struct sim_board *board, struct usb_m
 {
     (void)options;
     (void)board;
-    return create(true, out, err);
+    return create_model(true, out, err);
 }
 
-static void loop_destroy(struct usb_model *m) { free(self(m)); }
+static void loop_destroy(struct usb_model *m) { free(loop_of(m)); }
 
 static int loop_control(struct usb_model *m, const uint8_t *setup, uint8_t *data, size_t len)
 {
-    struct loop *l = self(m);
+    struct loop *l = loop_of(m);
     switch (setup[1]) {
     case 1:
         if (len < 4)
@@ -95,7 +95,7 @@ static int loop_control(struct usb_model *m, const uint8_t *setup, uint8_t *data
 
 static int loop_out(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t len)
 {
-    struct loop *l = self(m);
+    struct loop *l = loop_of(m);
     size_t n = MIN(len, QUEUE - l->n);
     (void)ep;
     if (n == 0 && len > 0)
@@ -109,7 +109,7 @@ static int loop_out(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t
 
 static int loop_in(struct usb_model *m, uint8_t ep, uint8_t *buf, size_t cap)
 {
-    struct loop *l = self(m);
+    struct loop *l = loop_of(m);
     size_t n = MIN(l->n, l->hid ? MIN(cap, REPORT) : cap);
     (void)ep;
     if (n == 0 || l->wait_ns)
@@ -123,18 +123,18 @@ static int loop_in(struct usb_model *m, uint8_t ep, uint8_t *buf, size_t cap)
 static void loop_clear(struct usb_model *m, uint8_t ep)
 {
     if (ep == 0)
-        self(m)->n = 0;
+        loop_of(m)->n = 0;
 }
 
 static uint64_t loop_due(struct usb_model *m, uint8_t ep)
 {
     (void)ep;
-    return self(m)->wait_ns;
+    return loop_of(m)->wait_ns;
 }
 
 static void loop_advance(struct usb_model *m, uint64_t ns)
 {
-    struct loop *l = self(m);
+    struct loop *l = loop_of(m);
     l->wait_ns -= MIN(ns, l->wait_ns);
 }
 

@@ -54,15 +54,15 @@ struct osbdm_model {
     const char *strings[6];
 };
 
-static struct osbdm_model *of(struct usb_model *m)
+static struct osbdm_model *osbdm_of(struct usb_model *m)
 {
     return CONTAINER_OF(m, struct osbdm_model, base);
 }
-static const struct usb_model_type *type(void);
+static const struct usb_model_type *model_type(void);
 
 /* ---- BKGD ---- */
 
-static uint32_t half(uint32_t ticks) { return (ticks + 1) / 2; }
+static uint32_t half_of(uint32_t ticks) { return (ticks + 1) / 2; }
 static uint64_t ns_of(uint32_t ticks) { return (uint64_t)ticks * 1000 / 24; }
 
 /* BgndTimerCompute: whole ticks of 24 MHz, each length rounded from the double one; a bit is two
@@ -70,13 +70,13 @@ static uint64_t ns_of(uint32_t ticks) { return (uint64_t)ticks * 1000 / 24; }
  * whether its rising edge comes before cycle 12. */
 static void use_clock(struct osbdm_model *m)
 {
-    uint32_t c16 = (m->ticks + 4) / 8, c8 = half(c16), c4 = half(c8), c2 = half(c4);
+    uint32_t c16 = (m->ticks + 4) / 8, c8 = half_of(c16), c4 = half_of(c8), c2 = half_of(c4);
     bkgd_pod_clock(&m->pod, ns_of(m->ticks));
     m->pod.bits = (struct bkgd_bits){ ns_of(c4), ns_of(c8 + c4), ns_of(2 * (c4 + c2)),
                                       ns_of(MAX(c16 + c4 / 2, (uint32_t)SHORTEST_BIT)), 0 };
 }
 
-static void sync(struct osbdm_model *m)
+static void sync_pod(struct osbdm_model *m)
 {
     uint64_t ns = bkgd_pod_sync(&m->pod, SYNC_REQUEST_NS, SYNC_ANSWER_NS);
     if (ns)
@@ -84,26 +84,26 @@ static void sync(struct osbdm_model *m)
     use_clock(m);
 }
 
-static void periods(struct osbdm_model *m, unsigned n)
+static void idle_periods(struct osbdm_model *m, unsigned n)
 {
     bkgd_pod_idle_ns(&m->pod, n * m->pod.bits.bit);
 }
 
-static void send(struct osbdm_model *m, uint8_t byte)
+static void send_byte(struct osbdm_model *m, uint8_t byte)
 {
     bkgd_pod_send(&m->pod, byte);
-    periods(m, EXIT_PERIODS);
+    idle_periods(m, EXIT_PERIODS);
 }
 
-static uint8_t receive(struct osbdm_model *m)
+static uint8_t receive_byte(struct osbdm_model *m)
 {
-    periods(m, DELAY_PERIODS);
+    idle_periods(m, DELAY_PERIODS);
     uint8_t byte = bkgd_pod_receive(&m->pod);
-    periods(m, EXIT_PERIODS);
+    idle_periods(m, EXIT_PERIODS);
     return byte;
 }
 
-static void level(struct osbdm_model *m, unsigned pin, uint8_t what)
+static void set_level(struct osbdm_model *m, unsigned pin, uint8_t what)
 {
     if (what == 0xFF || what == 0)
         bkgd_pod_drive(&m->pod, pin, what ? pin : 0);
@@ -116,26 +116,26 @@ static void pipe_bytes(struct osbdm_model *m, const uint8_t *in, unsigned len, u
 {
     for (unsigned i = 0; i + 1 < len; i += 2) {
         if (in[i] == 0x00 || (in[i] == 0x02 && holds))
-            send(m, in[i + 1]);
+            send_byte(m, in[i + 1]);
         if (in[i] == 0x02 && holds)
             bkgd_pod_drive(&m->pod, POD_BKGD, 0);
         if (in[i] == receives && *n < MAX_OUT)
-            out[(*n)++] = receive(m);
+            out[(*n)++] = receive_byte(m);
         if (in[i] == 0x00 || in[i] == receives)
-            periods(m, DELAY_PERIODS);
+            idle_periods(m, DELAY_PERIODS);
     }
 }
 
-static void special(struct osbdm_model *m, const uint8_t *packet)
+static void do_special(struct osbdm_model *m, const uint8_t *packet)
 {
     const uint8_t *in = packet + HEAD;
     unsigned len = MIN((unsigned)be16(packet + 2), (unsigned)MAX_OUT);
     uint8_t *out = m->reply + HEAD;
     uint16_t n = 0;
     switch (packet[1]) {
-    case 0x01: sync(m); break;
-    case 0x07: level(m, POD_BKGD, in[0]); break;
-    case 0x08: level(m, POD_RESET, in[0]); break;
+    case 0x01: sync_pod(m); break;
+    case 0x07: set_level(m, POD_BKGD, in[0]); break;
+    case 0x08: set_level(m, POD_RESET, in[0]); break;
     case 0x1D: pipe_bytes(m, in, len, 0x07, true, out, &n); break;
     case 0x2D: pipe_bytes(m, in + 1, len > 0 ? len - 1 : 0, 0x01, false, out, &n); break;
     case 0x33: bkgd_pod_drive(&m->pod, POD_BKGD, POD_BKGD); break;
@@ -156,7 +156,7 @@ static void hard_reset(struct osbdm_model *m, bool debug)
     bkgd_pod_wait(&m->pod, 5 * MS);
     bkgd_pod_drive(&m->pod, POD_BKGD, POD_BKGD);
     bkgd_pod_wait(&m->pod, 10 * MS);
-    sync(m);
+    sync_pod(m);
 }
 
 /* ---- commands ---- */
@@ -168,7 +168,7 @@ static void set_speed(struct osbdm_model *m, uint16_t ticks60)
     if (ticks60)
         m->ticks = ticks60 * 2u / 5;
     else {
-        sync(m);
+        sync_pod(m);
         m->ticks = (m->ticks * 5 + 1) / 2; /* the firmware takes one unit for the other */
     }
     use_clock(m);
@@ -190,14 +190,14 @@ static size_t version_block(struct osbdm_model *m)
 }
 
 /* Returns the answer's length; m->reply[0] is the command, unless it failed. */
-static size_t run(struct osbdm_model *m, const uint8_t *p)
+static size_t run_command(struct osbdm_model *m, const uint8_t *p)
 {
     bool ours = m->core == S12Z;
     m->reply[0] = p[0];
     switch (p[0]) {
     case GET_STATUS: return status_block(m);
     case GET_VER: return version_block(m);
-    case INIT: sync(m); return 2;
+    case INIT: sync_pod(m); return 2;
     case RESET:
         if (p[1] == 2 || p[1] == 3)
             hard_reset(m, p[1] == 2);
@@ -207,13 +207,13 @@ static size_t run(struct osbdm_model *m, const uint8_t *p)
     case STEP: return 2; /* nothing is behind them for S12Z, and nobody looks */
     case SET_SPEED: set_speed(m, (uint16_t)le32(p + 1)); return 2; /* getbuf4() of util.c */
     case GET_SPEED:
-        sync(m);
+        sync_pod(m);
         put_be32(m->reply + 2, (uint16_t)((m->ticks * 5 + 1) / 2));
         return 6;
     case SPECIAL:
         put_be16(m->reply + 2, 0);
         if (ours)
-            special(m, p);
+            do_special(m, p);
         return PACKET;
     case UNSECURE: return 2;
     default: m->reply[0] = p[0] >= READ_MEM && p[0] <= FLASH_PROG ? FAILED : UNKNOWN; return 2;
@@ -237,12 +237,12 @@ static int osbdm_control(struct usb_model *base, const uint8_t *setup, uint8_t *
  * had, so both are lost (EndPoint_IN, USB_Buf_Rdy). */
 static int osbdm_out(struct usb_model *base, uint8_t ep, const uint8_t *data, size_t len)
 {
-    struct osbdm_model *m = of(base);
+    struct osbdm_model *m = osbdm_of(base);
     if (ep != EP_OUT)
         return (int)len;
     size_t n = MIN(len, (size_t)PACKET);
     memcpy(m->packet, data, n);
-    m->nreply = run(m, m->packet);
+    m->nreply = run_command(m, m->packet);
     m->reply[1] = (uint8_t)m->nreply;
     m->answering = true;
     m->toggle = !m->toggle;
@@ -251,7 +251,7 @@ static int osbdm_out(struct usb_model *base, uint8_t ep, const uint8_t *data, si
 
 static int osbdm_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap)
 {
-    struct osbdm_model *m = of(base);
+    struct osbdm_model *m = osbdm_of(base);
     if (ep != EP_IN || !m->answering)
         return USB_NAK;
     m->answering = false;
@@ -265,14 +265,14 @@ static int osbdm_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap
 /* A reset of the port is one of USB alone. (DATA0/1 after a cleared halt: as both sides should.) */
 static void osbdm_clear(struct usb_model *base, uint8_t ep)
 {
-    struct osbdm_model *m = of(base);
+    struct osbdm_model *m = osbdm_of(base);
     m->toggle = false;
     m->expected = true;
     if (ep == 0)
         m->answering = false;
 }
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct osbdm_model *m = ctx;
     if (strcmp(name, "no-serial") == 0)
@@ -303,12 +303,12 @@ static int osbdm_create(const char *options, struct sim_board *board, struct usb
     struct osbdm_model *m = calloc(1, sizeof *m);
     if (!m)
         return err_set(err, ERR_NOMEM, "", "osbdm: out of memory");
-    m->base.type = type();
+    m->base.type = model_type();
     m->pod.board = board;
     m->core = S12Z;
     m->pid = 0x005E;
     strcpy(m->serial, "OS00A1");
-    int ret = options_each(options, option, m, err);
+    int ret = options_each(options, take_option, m, err);
     if (ret < 0)
         return free(m), ret;
     const uint8_t device[18] = { 18,
@@ -347,7 +347,7 @@ static int osbdm_create(const char *options, struct sim_board *board, struct usb
     return 0;
 }
 
-static void osbdm_destroy(struct usb_model *m) { free(m ? of(m) : NULL); }
+static void osbdm_destroy(struct usb_model *m) { free(m ? osbdm_of(m) : NULL); }
 
 const struct usb_model_type usb_model_osbdm = {
     .name = "osbdm",
@@ -361,4 +361,4 @@ const struct usb_model_type usb_model_osbdm = {
     .clear = osbdm_clear,
 };
 
-static const struct usb_model_type *type(void) { return &usb_model_osbdm; }
+static const struct usb_model_type *model_type(void) { return &usb_model_osbdm; }

@@ -28,7 +28,7 @@ static inline struct rig make_rig(const struct usb_model_type *type, const char 
     return r;
 }
 
-static inline void unmake(struct rig *r)
+static inline void unmake_rig(struct rig *r)
 {
     r->m->type->destroy(r->m);
     r->board->type->destroy(r->board);

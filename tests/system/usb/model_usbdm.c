@@ -53,15 +53,15 @@ struct usbdm_model {
     const char *strings[6];
 };
 
-static struct usbdm_model *of(struct usb_model *m)
+static struct usbdm_model *usbdm_of(struct usb_model *m)
 {
     return CONTAINER_OF(m, struct usbdm_model, base);
 }
-static const struct usb_model_type *type(void);
+static const struct usb_model_type *model_type(void);
 
 /* ---- options and descriptors ---- */
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct usbdm_model *m = ctx;
     const struct {
@@ -99,13 +99,13 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     return ret;
 }
 
-static void put(struct usbdm_model *m, const uint8_t *bytes, size_t n)
+static void put_bytes(struct usbdm_model *m, const uint8_t *bytes, size_t n)
 {
     memcpy(m->config + m->base.id.config_len, bytes, n);
     m->base.id.config_len += n;
 }
 
-static void describe(struct usbdm_model *m)
+static void describe_model(struct usbdm_model *m)
 {
     static const uint8_t bulk[] = { 9, 4,      0, 0, 2, 0xFF, 0xFF,  0xFF, 5,      7, 5, EP_OUT,
                                     2, PACKET, 0, 1, 7, 5,    EP_IN, 2,    PACKET, 0, 1 };
@@ -134,10 +134,10 @@ static void describe(struct usbdm_model *m)
                                  m->no_serial ? 0 : 3,
                                  1 };
     memcpy(m->device, device, sizeof device);
-    put(m, head, sizeof head);
-    put(m, bulk, sizeof bulk);
+    put_bytes(m, head, sizeof head);
+    put_bytes(m, bulk, sizeof bulk);
     if (m->cdc)
-        put(m, cdc, sizeof cdc);
+        put_bytes(m, cdc, sizeof cdc);
     m->config[2] = (uint8_t)m->base.id.config_len;
     const char *const strings[] = {
         NULL,      "pgo", m->v5 ? "USBDM ARM-SWD, S12Z BDM" : "USBDM BDM for S12Z, S12(X), HCS08",
@@ -155,27 +155,27 @@ static int usbdm_create(const char *options, struct sim_board *board, struct usb
     struct usbdm_model *m = calloc(1, sizeof *m);
     if (!m)
         return err_set(err, ERR_NOMEM, "", "usbdm: out of memory");
-    m->base.type = type();
+    m->base.type = model_type();
     m->fw.pod.board = board;
     m->fw.max_command = USBDM_FW_MAX;
     memcpy(m->fw.version, (const uint8_t[]){ 4, 12, 1 }, 3);
     strcpy(m->serial, "USBDM-MODEL-1");
-    int ret = options_each(options, option, m, err);
+    int ret = options_each(options, take_option, m, err);
     if (ret < 0)
         return free(m), ret;
     usbdm_fw_reset(&m->fw);
-    describe(m);
+    describe_model(m);
     *out = &m->base;
     return 0;
 }
 
-static void usbdm_destroy(struct usb_model *m) { free(m ? of(m) : NULL); }
+static void usbdm_destroy(struct usb_model *m) { free(m ? usbdm_of(m) : NULL); }
 
 /* ---- transfers ---- */
 
 static int usbdm_control(struct usb_model *base, const uint8_t *setup, uint8_t *data, size_t len)
 {
-    struct usbdm_model *m = of(base);
+    struct usbdm_model *m = usbdm_of(base);
     const uint8_t sw = (uint8_t)(m->fw.version[0] << 4 | (m->fw.version[1] & 15)),
                   hw = m->v5 ? 0x5D : 0x90;
     const uint8_t version[5] = { 0, sw, hw, m->v5 ? 0 : 0x11, m->v5 ? hw : 0x11 };
@@ -193,7 +193,7 @@ static int usbdm_control(struct usb_model *base, const uint8_t *setup, uint8_t *
     return (int)n;
 }
 
-static void load(struct usbdm_model *m)
+static void load_packet(struct usbdm_model *m)
 {
     m->npacket = MIN(m->left, (size_t)PACKET);
     memcpy(m->packet, m->buffer + m->at, m->npacket);
@@ -206,10 +206,10 @@ static void start_answer(struct usbdm_model *m, size_t len)
 {
     m->at = 0;
     m->left = len;
-    load(m);
+    load_packet(m);
 }
 
-static void run(struct usbdm_model *m)
+static void run_command(struct usbdm_model *m)
 {
     const uint8_t mask = m->v5 ? SEQUENCE : TOGGLE, mark = m->buffer[1] & mask;
     m->buffer[1] &= (uint8_t)~mask;
@@ -232,7 +232,7 @@ static void first_part(struct usbdm_model *m, const uint8_t *data, size_t len)
     memcpy(m->buffer, data, m->have);
     m->want = MIN((size_t)m->buffer[0], (size_t)m->fw.max_command);
     if (m->want && m->want <= m->have)
-        run(m);
+        run_command(m);
 }
 
 /* Over when it is as long as it should be, or ends in a short packet. */
@@ -246,7 +246,7 @@ static void second_part(struct usbdm_model *m, const uint8_t *data, size_t len)
     memcpy(m->buffer + m->have, data + 1, n);
     m->have += n;
     if (m->have == m->want || len % PACKET)
-        run(m);
+        run_command(m);
 }
 
 /* V5 goes by the transfer alone: it ends with a short packet, or when the buffer is full. */
@@ -257,12 +257,12 @@ static void take_v5(struct usbdm_model *m, const uint8_t *data, size_t len)
     m->have += n;
     m->want = 1;
     if (len % PACKET || len == 0 || m->have == sizeof m->buffer)
-        run(m);
+        run_command(m);
 }
 
 static int usbdm_out(struct usb_model *base, uint8_t ep, const uint8_t *data, size_t len)
 {
-    struct usbdm_model *m = of(base);
+    struct usbdm_model *m = usbdm_of(base);
     if (ep != EP_OUT)
         return (int)len; /* the serial port: nobody at the other end */
     if (m->held)
@@ -282,7 +282,7 @@ static void next_packet(struct usbdm_model *m)
 {
     m->loaded = false;
     if (m->left || (!m->v5 && m->npacket == PACKET)) {
-        load(m);
+        load_packet(m);
     } else if (m->held) {
         size_t n = m->held;
         m->held = 0;
@@ -293,7 +293,7 @@ static void next_packet(struct usbdm_model *m)
 static int usbdm_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap)
 {
     static const uint8_t busy[] = { BUSY, 1, 2, 3 };
-    struct usbdm_model *m = of(base);
+    struct usbdm_model *m = usbdm_of(base);
     if (ep != EP_IN || !m->loaded)
         return USB_NAK;
     if (m->busy) {
@@ -311,7 +311,7 @@ static int usbdm_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap
  * gets it. */
 static void usbdm_clear(struct usb_model *base, uint8_t ep)
 {
-    struct usbdm_model *m = of(base);
+    struct usbdm_model *m = usbdm_of(base);
     if (ep == EP_IN || ep == 0) {
         m->left = m->npacket = m->busy = 0;
         next_packet(m);
@@ -332,4 +332,4 @@ const struct usb_model_type usb_model_usbdm = {
     .clear = usbdm_clear,
 };
 
-static const struct usb_model_type *type(void) { return &usb_model_usbdm; }
+static const struct usb_model_type *model_type(void) { return &usb_model_usbdm; }

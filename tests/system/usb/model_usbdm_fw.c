@@ -52,19 +52,19 @@ enum { V5_SETUP = 20, V5_INPUT_DELAY = 3, V5_ACK_TICKS = 2500 };
 #define SYNC_ANSWER_NS    460000u
 #define V5_SYNC_ANSWER_NS 200000u /* 1200 us from the beginning of the request */
 
-static bool high(struct usbdm_fw *f, unsigned pin) { return bkgd_pod_levels(&f->pod) & pin; }
+static bool is_high(struct usbdm_fw *f, unsigned pin) { return bkgd_pod_levels(&f->pod) & pin; }
 
 /* True once the pin is high. */
 static bool wait_high(struct usbdm_fw *f, unsigned pin, unsigned ms)
 {
-    for (; !high(f, pin) && ms > 0; ms--)
+    for (; !is_high(f, pin) && ms > 0; ms--)
         bkgd_pod_wait(&f->pod, MS);
-    return high(f, pin);
+    return is_high(f, pin);
 }
 
 /* ---- commands on BKGD ---- */
 
-static void send(struct usbdm_fw *f, uint32_t v, unsigned bytes)
+static void send_bytes(struct usbdm_fw *f, uint32_t v, unsigned bytes)
 {
     while (bytes-- > 0)
         bkgd_pod_send(&f->pod, (uint8_t)(v >> (8 * bytes)));
@@ -88,7 +88,7 @@ static uint64_t ack_window(const struct usbdm_fw *f)
 }
 
 /* Without ACK that many cycles are waited. */
-static int acknowledged(struct usbdm_fw *f, unsigned cycles)
+static int wait_acknowledged(struct usbdm_fw *f, unsigned cycles)
 {
     if (f->ack)
         return bkgd_pod_ack(&f->pod, ack_window(f)) ? OK : ACK_TIMEOUT;
@@ -96,15 +96,15 @@ static int acknowledged(struct usbdm_fw *f, unsigned cycles)
     return OK;
 }
 
-static int simple(struct usbdm_fw *f, uint8_t opcode)
+static int simple_command(struct usbdm_fw *f, uint8_t opcode)
 {
-    send(f, opcode, 1);
-    return acknowledged(f, WAIT64);
+    send_bytes(f, opcode, 1);
+    return wait_acknowledged(f, WAIT64);
 }
 
 static uint8_t read_csr(struct usbdm_fw *f)
 {
-    send(f, Z_READ_CSR, 1);
+    send_bytes(f, Z_READ_CSR, 1);
     bkgd_pod_idle_ns(&f->pod, CALL_NS);
     uint8_t h = bkgd_pod_receive(&f->pod);
     bkgd_pod_receive(&f->pod);
@@ -114,12 +114,12 @@ static uint8_t read_csr(struct usbdm_fw *f)
 
 static void write_csr(struct usbdm_fw *f, uint8_t v)
 {
-    send(f, Z_WRITE_CSR, 1);
-    send(f, (uint32_t)v << 8 | 0xFF, 2);
+    send_bytes(f, Z_WRITE_CSR, 1);
+    send_bytes(f, (uint32_t)v << 8 | 0xFF, 2);
     bkgd_pod_idle_ns(&f->pod, CALL_NS);
 }
 
-static void receive(struct usbdm_fw *f, uint8_t *to, unsigned bytes)
+static void receive_bytes(struct usbdm_fw *f, uint8_t *to, unsigned bytes)
 {
     for (unsigned k = 0; k < bytes; k++)
         to[k] = bkgd_pod_receive(&f->pod);
@@ -129,7 +129,7 @@ static void receive(struct usbdm_fw *f, uint8_t *to, unsigned bytes)
 
 static int check_power(struct usbdm_fw *f)
 {
-    return f->no_vdd_sense || high(f, POD_VDD) ? OK : VDD_NOT_PRESENT;
+    return f->no_vdd_sense || is_high(f, POD_VDD) ? OK : VDD_NOT_PRESENT;
 }
 
 /* V4 takes its routines away: what is sent then is nothing, and what is read 0. */
@@ -189,7 +189,7 @@ static int sync_measure(struct usbdm_fw *f)
 
 static void ack_init(struct usbdm_fw *f)
 {
-    send(f, Z_ACK_ENABLE, 1);
+    send_bytes(f, Z_ACK_ENABLE, 1);
     f->ack = !f->bad_ack && bkgd_pod_ack(&f->pod, ack_window(f));
 }
 
@@ -206,7 +206,7 @@ static int enable_bdm(struct usbdm_fw *f)
 /* RESET, where that is used, and BKGD are waited for. */
 static int lines_high(struct usbdm_fw *f)
 {
-    if (f->options[0] & USE_RESET && !high(f, POD_RESET)) {
+    if (f->options[0] & USE_RESET && !is_high(f, POD_RESET)) {
         f->busy = f->v5 ? 0 : 3;
         if (!wait_high(f, POD_RESET, f->v5 ? 300 : 270))
             return RESET_RISE_TIMEOUT;
@@ -297,7 +297,7 @@ static int cmd_set_vdd(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 
 static int cmd_get_status(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
-    bool reset_high = high(f, POD_RESET);
+    bool reset_high = is_high(f, POD_RESET);
     unsigned v = (f->ack ? 1u : 0u) | (f->reset_seen ? 2u : 0u) | (reset_high ? 4u : 0u) |
                  (unsigned)f->speed << 3 | (check_power(f) == OK ? 1u << 6 : 0u);
     f->reset_seen = f->reset_seen && !reset_high;
@@ -332,8 +332,8 @@ static void release_reset(struct usbdm_fw *f) { bkgd_pod_drive(&f->pod, POD_RESE
 /* V5 tells RESET the wrong way round. */
 static void pin_status(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
-    unsigned reset = high(f, POD_RESET) != f->v5 ? 3 : 2;
-    put_be16(buf + 1, (uint16_t)(reset << 2 | (!f->v5 ? 0 : high(f, POD_BKGD) ? 3 : 2)));
+    unsigned reset = is_high(f, POD_RESET) != f->v5 ? 3 : 2;
+    put_be16(buf + 1, (uint16_t)(reset << 2 | (!f->v5 ? 0 : is_high(f, POD_BKGD) ? 3 : 2)));
     *n = 3;
 }
 
@@ -346,7 +346,7 @@ static int let_reset_rise(struct usbdm_fw *f)
         f->busy = 2;
         wait_high(f, POD_RESET, 260);
     }
-    return high(f, POD_RESET) ? OK : RESET_RISE_TIMEOUT;
+    return is_high(f, POD_RESET) ? OK : RESET_RISE_TIMEOUT;
 }
 
 /* Two bits for each: 1 released, 2 low, 3 high (RESET: status only). */
@@ -378,7 +378,7 @@ static int cmd_custom(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     (void)buf, (void)n;
     for (int k = 0; k < 2; k++) {
-        send(f, Z_ERASE, 1);
+        send_bytes(f, Z_ERASE, 1);
         bkgd_pod_idle(&f->pod, WAIT64);
     }
     return OK;
@@ -403,8 +403,8 @@ static int cmd_write_control(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 
 static int hardware_reset(struct usbdm_fw *f, bool special)
 {
-    if (!high(f, POD_RESET) || !high(f, POD_BKGD))
-        return high(f, POD_RESET) ? BKGD_TIMEOUT : RESET_RISE_TIMEOUT;
+    if (!is_high(f, POD_RESET) || !is_high(f, POD_BKGD))
+        return is_high(f, POD_RESET) ? BKGD_TIMEOUT : RESET_RISE_TIMEOUT;
     if (special) {
         bkgd_pod_drive(&f->pod, POD_BKGD, 0);
         bkgd_pod_wait(&f->pod, 3 * MS);
@@ -415,7 +415,7 @@ static int hardware_reset(struct usbdm_fw *f, bool special)
     bkgd_pod_wait(&f->pod, MS);
     bkgd_pod_drive(&f->pod, POD_BKGD, POD_BKGD);
     bkgd_pod_wait(&f->pod, 10 * MS);
-    return high(f, POD_RESET) ? OK : RESET_RISE_TIMEOUT;
+    return is_high(f, POD_RESET) ? OK : RESET_RISE_TIMEOUT;
 }
 
 static int cmd_reset(struct usbdm_fw *f, uint8_t *buf, size_t *n)
@@ -439,34 +439,34 @@ static int cmd_reset(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 static int cmd_step(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     (void)buf, (void)n;
-    int rc = simple(f, Z_STEP1);
+    int rc = simple_command(f, Z_STEP1);
     return f->v5 ? rc : OK;
 }
 static int cmd_go(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     (void)buf, (void)n;
-    int rc = simple(f, Z_GO);
+    int rc = simple_command(f, Z_GO);
     return f->v5 ? rc : OK;
 }
 static int cmd_halt(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     (void)buf, (void)n;
-    return simple(f, Z_BACKGROUND);
+    return simple_command(f, Z_BACKGROUND);
 }
 
 static int cmd_write_reg(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     (void)n;
-    send(f, Z_WRITE_REG | (buf[3] & REGISTER_BITS), 1);
-    send(f, be32(buf + 4), 4);
-    return acknowledged(f, WAIT64);
+    send_bytes(f, Z_WRITE_REG | (buf[3] & REGISTER_BITS), 1);
+    send_bytes(f, be32(buf + 4), 4);
+    return wait_acknowledged(f, WAIT64);
 }
 
 /* Data are fetched whether an ACK came or not. */
 static int cmd_read_reg(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
-    int rc = simple(f, Z_READ_REG | (buf[3] & REGISTER_BITS));
-    receive(f, buf + 1, 4);
+    int rc = simple_command(f, Z_READ_REG | (buf[3] & REGISTER_BITS));
+    receive_bytes(f, buf + 1, 4);
     *n = 5;
     return rc;
 }
@@ -477,7 +477,7 @@ static int size_code(uint8_t bytes)
 }
 
 /* A count below the size runs through a byte's 256; here no further than the buffer. */
-static unsigned units(uint8_t count, uint8_t bytes, unsigned room)
+static unsigned units_in(uint8_t count, uint8_t bytes, unsigned room)
 {
     unsigned n = (uint8_t)(count / bytes - 1) + 1u;
     return MIN(n, room / bytes);
@@ -492,13 +492,14 @@ static int cmd_write_mem(struct usbdm_fw *f, uint8_t *buf, size_t *n)
         return NO_CONNECTION;
     if (buf[3] && size < 0)
         return ILLEGAL_PARAMS;
-    for (unsigned k = 0; buf[3] && k < units(buf[3], buf[2], USBDM_FW_MAX - 8) && rc == OK; k++) {
-        send(f, (uint32_t)((k ? Z_FILL_MEM : Z_WRITE_MEM) + size), 1);
+    for (unsigned k = 0; buf[3] && k < units_in(buf[3], buf[2], USBDM_FW_MAX - 8) && rc == OK;
+         k++) {
+        send_bytes(f, (uint32_t)((k ? Z_FILL_MEM : Z_WRITE_MEM) + size), 1);
         if (k == 0)
-            send(f, be32(buf + 4) & 0xFFFFFF, 3);
+            send_bytes(f, be32(buf + 4) & 0xFFFFFF, 3);
         for (unsigned i = 0; i < bytes; i++)
-            send(f, buf[8 + k * bytes + i], 1);
-        rc = acknowledged(f, k ? WAIT64 : WAIT150);
+            send_bytes(f, buf[8 + k * bytes + i], 1);
+        rc = wait_acknowledged(f, k ? WAIT64 : WAIT150);
     }
     return rc;
 }
@@ -512,19 +513,19 @@ static int cmd_read_mem(struct usbdm_fw *f, uint8_t *buf, size_t *n)
         return NO_CONNECTION;
     if (count > f->max_command - 1u || (count && size < 0))
         return ILLEGAL_PARAMS;
-    for (unsigned k = 0, most = count ? units(count, bytes, USBDM_FW_MAX - 1) : 0;
+    for (unsigned k = 0, most = count ? units_in(count, bytes, USBDM_FW_MAX - 1) : 0;
          k < most && rc == OK; k++) {
-        send(f, (uint32_t)((k ? Z_DUMP_MEM : Z_READ_MEM) + size), 1);
+        send_bytes(f, (uint32_t)((k ? Z_DUMP_MEM : Z_READ_MEM) + size), 1);
         if (k == 0)
-            send(f, addr, 3);
-        rc = acknowledged(f, k ? WAIT64 : WAIT150);
-        receive(f, buf + 1 + k * bytes, bytes);
+            send_bytes(f, addr, 3);
+        rc = wait_acknowledged(f, k ? WAIT64 : WAIT150);
+        receive_bytes(f, buf + 1 + k * bytes, bytes);
     }
     *n = 1u + count;
     return rc;
 }
 
-static int illegal(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+static int refuse_command(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     (void)buf, (void)n;
     f->refused++;
@@ -533,27 +534,31 @@ static int illegal(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 
 typedef int command_fn(struct usbdm_fw *f, uint8_t *buf, size_t *n);
 static command_fn *const common[] = { cmd_last_status, cmd_set_target, cmd_set_vdd,
-                                      illegal,         cmd_get_status, cmd_capabilities,
-                                      cmd_set_options, illegal,        cmd_control_pins };
+                                      refuse_command,  cmd_get_status, cmd_capabilities,
+                                      cmd_set_options, refuse_command, cmd_control_pins };
 enum { FIRST = 15 };
-static command_fn *const s12z[] = {
-    cmd_connect,       cmd_set_speed, cmd_get_speed, cmd_custom, illegal,  cmd_read_status_reg,
-    cmd_write_control, cmd_reset,     cmd_step,      cmd_go,     cmd_halt, cmd_write_reg,
-    cmd_read_reg,      illegal,       illegal,       illegal,    illegal,  cmd_write_mem,
-    cmd_read_mem
-};
+static command_fn *const s12z[] = { cmd_connect,       cmd_set_speed,
+                                    cmd_get_speed,     cmd_custom,
+                                    refuse_command,    cmd_read_status_reg,
+                                    cmd_write_control, cmd_reset,
+                                    cmd_step,          cmd_go,
+                                    cmd_halt,          cmd_write_reg,
+                                    cmd_read_reg,      refuse_command,
+                                    refuse_command,    refuse_command,
+                                    refuse_command,    cmd_write_mem,
+                                    cmd_read_mem };
 
 size_t usbdm_fw_do(struct usbdm_fw *f, uint8_t *buf)
 {
     unsigned command = buf[1];
-    command_fn *run = illegal;
+    command_fn *run = refuse_command;
     size_t n = 1;
     if (command < ARRAY_LEN(common))
         run = common[command];
     else if (f->target == T_S12Z && command >= FIRST && command - FIRST < ARRAY_LEN(s12z))
         run = s12z[command - FIRST];
     f->busy = 0;
-    f->reset_seen |= !high(f, POD_RESET);
+    f->reset_seen |= !is_high(f, POD_RESET);
     int rc = run(f, buf, &n);
     f->status = (uint8_t)rc;
     buf[0] = (uint8_t)rc;

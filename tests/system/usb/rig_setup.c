@@ -37,7 +37,7 @@ static int strike_from_now(struct bus_dev *d, const char *kind, uint64_t nth, st
 }
 
 /* Forgets the faults; says how many had struck. */
-static int calm(struct bus_dev *d, char *answer, size_t cap)
+static int calm_device(struct bus_dev *d, char *answer, size_t cap)
 {
     unsigned struck = 0;
     for (unsigned i = 0; i < d->nfaults; i++)
@@ -85,7 +85,7 @@ int rig_command(struct bus *bus, struct wiring *wiring, const char *line, char *
     if (strcmp(verb, "pins") == 0 && wiring[i].board)
         return board_pins(&wiring[i], answer, cap, err);
     if (strcmp(verb, "calm") == 0)
-        return calm(d, answer, cap);
+        return calm_device(d, answer, cap);
     if (strike)
         return strike_from_now(d, what, strtoull(third, NULL, 10), err);
     return err_set(err, ERR_USAGE, "", "unknown command \"%s\"", line);

@@ -16,9 +16,9 @@
 #include "probe/probe.h"
 #include "tests/system/usb/rig_tell.h"
 
-/* tell - a command to the rig, which must take it; returns the number it answers, 0 without. */
-static inline unsigned long tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static inline unsigned long tell(const char *fmt, ...)
+/* tell_rig - a command to the rig, which must take it; returns the number it answers, 0 without. */
+static inline unsigned long tell_rig(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static inline unsigned long tell_rig(const char *fmt, ...)
 {
     char text[128], answer[128] = "";
     va_list args;
@@ -30,7 +30,7 @@ static inline unsigned long tell(const char *fmt, ...)
     return strtoul(answer, NULL, 10);
 }
 
-static inline unsigned descriptors(void)
+static inline unsigned count_descriptors(void)
 {
     unsigned n = 0;
     DIR *d = opendir("/proc/self/fd");
@@ -61,7 +61,7 @@ static inline void come_back(struct probe *p, int tries)
 }
 
 /* xorshift32; *s is never 0. */
-static inline uint32_t rnd(uint32_t *s)
+static inline uint32_t next_random(uint32_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 17;

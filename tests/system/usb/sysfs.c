@@ -18,7 +18,7 @@ struct text {
     size_t n;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void put_text(struct text *t, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -29,13 +29,13 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
 
 static void put_hex(struct text *t, const char *name, const uint8_t *p, size_t n)
 {
-    put(t, "H: %s=", name);
+    put_text(t, "H: %s=", name);
     for (size_t i = 0; i < n; i++)
-        put(t, "%02X", p[i]);
-    put(t, "\n");
+        put_text(t, "%02X", p[i]);
+    put_text(t, "\n");
 }
 
-static int add(struct rig *rig, const struct text *t, struct err *err)
+static int add_text(struct rig *rig, const struct text *t, struct err *err)
 {
     GError *e = NULL;
     if (umockdev_testbed_add_from_string(rig->bed, t->s, &e))
@@ -49,20 +49,21 @@ static void put_device(struct text *t, const char *path, unsigned address, const
                        const char *speed)
 {
     unsigned vid = le16(desc + 8), pid = le16(desc + 10), bcd = le16(desc + 12);
-    put(t, "P: %s\nN: bus/usb/001/%03u\n", path, address);
-    put(t,
-        "E: DEVNAME=/dev/bus/usb/001/%03u\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_device\nE: "
-        "BUSNUM=001\nE: DEVNUM=%03u\nE: MAJOR=%d\nE: MINOR=%u\n",
-        address, address, MAJOR_USB, address - 1);
-    put(t, "E: PRODUCT=%x/%x/%x\nE: TYPE=%u/%u/%u\n", vid, pid, bcd, desc[4], desc[5], desc[6]);
-    put(t,
-        "A: busnum=1\\n\nA: devnum=%u\\n\nA: speed=%s\\n\nA: bConfigurationValue=1\\n\nA: "
-        "bNumConfigurations=1\\n\n",
-        address, speed);
-    put(t,
-        "A: idVendor=%04x\\n\nA: idProduct=%04x\\n\nA: bcdDevice=%04x\\n\nA: "
-        "bDeviceClass=%02x\\n\nA: bMaxPacketSize0=%u\\n\n",
-        vid, pid, bcd, desc[4], desc[7]);
+    put_text(t, "P: %s\nN: bus/usb/001/%03u\n", path, address);
+    put_text(t,
+             "E: DEVNAME=/dev/bus/usb/001/%03u\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_device\nE: "
+             "BUSNUM=001\nE: DEVNUM=%03u\nE: MAJOR=%d\nE: MINOR=%u\n",
+             address, address, MAJOR_USB, address - 1);
+    put_text(t, "E: PRODUCT=%x/%x/%x\nE: TYPE=%u/%u/%u\n", vid, pid, bcd, desc[4], desc[5],
+             desc[6]);
+    put_text(t,
+             "A: busnum=1\\n\nA: devnum=%u\\n\nA: speed=%s\\n\nA: bConfigurationValue=1\\n\nA: "
+             "bNumConfigurations=1\\n\n",
+             address, speed);
+    put_text(t,
+             "A: idVendor=%04x\\n\nA: idProduct=%04x\\n\nA: bcdDevice=%04x\\n\nA: "
+             "bDeviceClass=%02x\\n\nA: bMaxPacketSize0=%u\\n\n",
+             vid, pid, bcd, desc[4], desc[7]);
 }
 
 static const uint8_t hub_device[18] = { 18,   1,    0x00, 0x02, 9,    0, 1, 64, 0x6B,
@@ -77,10 +78,10 @@ static int add_hub(struct rig *rig, const char *path, unsigned address, struct e
     memcpy(both, hub_device, sizeof hub_device);
     memcpy(both + sizeof hub_device, hub_config, sizeof hub_config);
     put_device(&t, path, address, hub_device, "480");
-    put(&t, "A: product=Hub of the test bed\\n\nA: manufacturer=probeprof\\n\n");
+    put_text(&t, "A: product=Hub of the test bed\\n\nA: manufacturer=probeprof\\n\n");
     put_hex(&t, "descriptors", both, sizeof both);
-    put(&t, "\n");
-    return add(rig, &t, err);
+    put_text(&t, "\n");
+    return add_text(rig, &t, err);
 }
 
 int sysfs_root(struct rig *rig, struct err *err) { return add_hub(rig, ROOT, 1, err); }
@@ -119,7 +120,7 @@ static void put_string(struct text *t, const struct bus_dev *d, const char *name
 {
     const char *s = string_at(d, index);
     if (s)
-        put(t, "A: %s=%s\\n\n", name, s);
+        put_text(t, "A: %s=%s\\n\n", name, s);
 }
 
 static int add_device(struct rig *rig, struct node *n, const char *path, struct err *err)
@@ -133,13 +134,13 @@ static int add_device(struct rig *rig, struct node *n, const char *path, struct 
     memcpy(all, id->device, 18);
     memcpy(all + 18, id->config, id->config_len);
     put_device(&t, path, n->address, id->device, id->high_speed ? "480" : "12");
-    put(&t, "A: bNumInterfaces=%2u\\n\n", d->nitfs);
+    put_text(&t, "A: bNumInterfaces=%2u\\n\n", d->nitfs);
     put_string(&t, d, "manufacturer", id->device[14]);
     put_string(&t, d, "product", id->device[15]);
     put_string(&t, d, "serial", id->device[16]);
     put_hex(&t, "descriptors", all, 18 + id->config_len);
-    put(&t, "\n");
-    return add(rig, &t, err);
+    put_text(&t, "\n");
+    return add_text(rig, &t, err);
 }
 
 static int add_interface(struct rig *rig, struct node *n, unsigned i, const char *path,
@@ -147,18 +148,19 @@ static int add_interface(struct rig *rig, struct node *n, unsigned i, const char
 {
     const struct bus_dev *d = n->dev;
     struct text t = { .n = 0 };
-    put(&t, "P: %s/%s:1.%u\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_interface\n", path, d->path,
-        d->itf[i].number);
-    put(&t, "E: INTERFACE=%u/%u/%u\n", d->itf[i].cls, d->itf[i].subclass, d->itf[i].protocol);
-    put(&t, "A: bInterfaceNumber=%02x\\n\nA: bAlternateSetting= 0\\n\nA: bNumEndpoints=%02x\\n\n",
-        d->itf[i].number, d->itf[i].neps);
-    put(&t,
-        "A: bInterfaceClass=%02x\\n\nA: bInterfaceSubClass=%02x\\n\nA: "
-        "bInterfaceProtocol=%02x\\n\n",
-        d->itf[i].cls, d->itf[i].subclass, d->itf[i].protocol);
+    put_text(&t, "P: %s/%s:1.%u\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_interface\n", path, d->path,
+             d->itf[i].number);
+    put_text(&t, "E: INTERFACE=%u/%u/%u\n", d->itf[i].cls, d->itf[i].subclass, d->itf[i].protocol);
+    put_text(&t,
+             "A: bInterfaceNumber=%02x\\n\nA: bAlternateSetting= 0\\n\nA: bNumEndpoints=%02x\\n\n",
+             d->itf[i].number, d->itf[i].neps);
+    put_text(&t,
+             "A: bInterfaceClass=%02x\\n\nA: bInterfaceSubClass=%02x\\n\nA: "
+             "bInterfaceProtocol=%02x\\n\n",
+             d->itf[i].cls, d->itf[i].subclass, d->itf[i].protocol);
     put_string(&t, d, "interface", d->itf[i].string);
-    put(&t, "\n");
-    return add(rig, &t, err);
+    put_text(&t, "\n");
+    return add_text(rig, &t, err);
 }
 
 int sysfs_add(struct rig *rig, struct node *n, struct err *err)
@@ -262,20 +264,21 @@ unsigned sysfs_hidraw(struct rig *rig, struct node *n, struct err *err)
     n->hidraw_number = number;
     snprintf(hid, sizeof n->hid_name, "0003:%04X:%04X.%04X", vid, pid, number + 1);
     snprintf(base, sizeof base, "%s/%s:1.%u", n->syspath + 4, d->path, itf);
-    put(&t,
-        "P: %s/%s\nE: SUBSYSTEM=hid\nE: HID_ID=0003:%08X:%08X\nE: HID_NAME=%s %s\nE: "
-        "HID_UNIQ=%s\nE: HID_PHYS=usb-0000:00:14.0-%s/input%u\n",
-        base, hid, vid, pid, maker ? maker : "", product ? product : "", serial ? serial : "",
-        d->path + 2, itf);
+    put_text(&t,
+             "P: %s/%s\nE: SUBSYSTEM=hid\nE: HID_ID=0003:%08X:%08X\nE: HID_NAME=%s %s\nE: "
+             "HID_UNIQ=%s\nE: HID_PHYS=usb-0000:00:14.0-%s/input%u\n",
+             base, hid, vid, pid, maker ? maker : "", product ? product : "", serial ? serial : "",
+             d->path + 2, itf);
     put_hex(&t, "report_descriptor", id->hid_report, id->hid_report_len);
-    put(&t, "\n");
-    if (add(rig, &t, err) < 0)
+    put_text(&t, "\n");
+    if (add_text(rig, &t, err) < 0)
         return number;
     t.n = 0;
-    put(&t,
+    put_text(
+        &t,
         "P: %s/%s/hidraw/hidraw%u\nN: hidraw%u\nE: DEVNAME=/dev/hidraw%u\nE: SUBSYSTEM=hidraw\nE: "
         "MAJOR=%d\nE: MINOR=%u\nL: device=../../../%s\n\n",
         base, hid, number, number, number, MAJOR_HIDRAW, number, hid);
-    add(rig, &t, err);
+    add_text(rig, &t, err);
     return number;
 }

@@ -48,7 +48,7 @@ static void capture_dr(struct tap *t)
     t->dr_shift = id ? t->idcode : 0;
 }
 
-static bool one(struct tap *t, bool tms, bool tdi)
+static bool clock_once(struct tap *t, bool tms, bool tdi)
 {
     bool tdo = true;
     switch (t->state) {
@@ -75,12 +75,12 @@ void tap_clock(struct tap *t, size_t n, const uint8_t *tms, const uint8_t *tdi, 
 {
     for (size_t i = 0; i < n; i++) {
         uint8_t bit = (uint8_t)(1u << (i % 8));
-        bool out = one(t, tms[i / 8] & bit, tdi[i / 8] & bit);
+        bool out = clock_once(t, tms[i / 8] & bit, tdi[i / 8] & bit);
         tdo[i / 8] = (uint8_t)((tdo[i / 8] & ~bit) | (out ? bit : 0));
     }
 }
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct tap *t = ctx;
     char *end;
@@ -102,7 +102,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
 int tap_parse(struct tap *t, const char *text, struct err *err)
 {
     *t = (struct tap){ .ir_bits = 4, .idcode_op = 0xE };
-    int ret = options_each(text, option, t, err);
+    int ret = options_each(text, take_option, t, err);
     if (ret == 0 && (t->ir_bits < 2 || t->ir_bits > TAP_MAX_IR))
         ret = err_set(err, ERR_USAGE, "2..32", "an instruction register of %u bits", t->ir_bits);
     tap_reset(t);

@@ -23,22 +23,22 @@ struct fixture {
     struct probe *p;
 };
 
-static void must(int ret, const struct err *err)
+static void must_succeed(int ret, const struct err *err)
 {
     if (ret < 0)
         fail_msg("%s; %s", err->what, err->hint);
 }
 
-static int setup(void **state)
+static int set_up_probe(void **state)
 {
     struct fixture *fx = *state;
     struct probe_config cfg = { .speed_hz = 6000000 };
     struct err err = { .code = ERR_OK };
-    must(probe_open(fx->name, &cfg, &fx->p, &err), &err);
+    must_succeed(probe_open(fx->name, &cfg, &fx->p, &err), &err);
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_probe(void **state)
 {
     struct fixture *fx = *state;
     probe_close(fx->p);
@@ -46,7 +46,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static int run(struct fixture *fx, const struct jtag_op *ops, size_t n, struct err *err)
+static int run_ops(struct fixture *fx, const struct jtag_op *ops, size_t n, struct err *err)
 {
     return fx->p->driver->jtag->execute(fx->p, ops, n, err);
 }
@@ -56,7 +56,7 @@ static int read_idcode(struct fixture *fx, uint32_t *id, struct err *err)
 {
     uint8_t tdo[5] = { 0 };
     struct jtag_op ops[] = { jtag_reset(), jtag_dr(33, NULL, tdo) };
-    int ret = run(fx, ops, ARRAY_LEN(ops), err);
+    int ret = run_ops(fx, ops, ARRAY_LEN(ops), err);
     *id = (uint32_t)(le32(tdo) >> 1 | (uint32_t)tdo[4] << 31);
     return ret;
 }
@@ -65,7 +65,7 @@ static void assert_works(struct fixture *fx)
 {
     struct err err = { .code = ERR_OK };
     uint32_t id;
-    must(read_idcode(fx, &id, &err), &err);
+    must_succeed(read_idcode(fx, &id, &err), &err);
     assert_int_equal(id, IDCODE);
 }
 
@@ -73,7 +73,7 @@ static void assert_works(struct fixture *fx)
 
 static void chain__reset__idcode(void **state) { assert_works(*state); }
 
-static unsigned bit(const uint8_t *p, uint32_t i) { return p[i / 8] >> (i % 8) & 1; }
+static unsigned bit_at(const uint8_t *p, uint32_t i) { return p[i / 8] >> (i % 8) & 1; }
 
 static void chain__bypass__any_length_comes_back_delayed(void **state)
 {
@@ -90,13 +90,13 @@ static void chain__bypass__any_length_comes_back_delayed(void **state)
                                  jtag_dr(n, tdi, tdo),   jtag_dr(n, tdi, NULL),
                                  jtag_dr(n, both, both), jtag_dr(n, NULL, tdi) };
         ops[3].idle_clocks = 11;
-        must(run(fx, ops, ARRAY_LEN(ops) - 1, &err), &err);
+        must_succeed(run_ops(fx, ops, ARRAY_LEN(ops) - 1, &err), &err);
         assert_memory_equal(tdo, both, (n + 7) / 8);
         for (uint32_t k = 0; k < n; k++)
-            assert_int_equal(bit(tdo, k), k < TAPS ? 0 : bit(tdi, k - TAPS));
-        must(run(fx, &ops[5], 1, &err), &err);
+            assert_int_equal(bit_at(tdo, k), k < TAPS ? 0 : bit_at(tdi, k - TAPS));
+        must_succeed(run_ops(fx, &ops[5], 1, &err), &err);
         for (uint32_t k = 0; k < n; k++)
-            assert_int_equal(bit(tdi, k), 0);
+            assert_int_equal(bit_at(tdi, k), 0);
     }
 }
 
@@ -110,12 +110,12 @@ static void scans__thousands_in_one_batch__each_sees_the_one_before(void **state
     struct err err = { .code = ERR_OK };
     const uint8_t ir[3] = { 0x00, 0x00, 0x0F }; /* SDIR selects SDDR, the other TAP BYPASS */
     struct jtag_op begin[] = { jtag_reset(), jtag_ir(IR_BITS, ir, NULL) };
-    must(run(fx, begin, ARRAY_LEN(begin), &err), &err);
+    must_succeed(run_ops(fx, begin, ARRAY_LEN(begin), &err), &err);
     for (uint32_t i = 0; i < N; i++) {
         put_le32(tdi[i], i * 2654435761u);
         ops[i] = jtag_dr(33, tdi[i], tdo[i]); /* the last bit ends up in the other TAP */
     }
-    must(run(fx, ops, N, &err), &err);
+    must_succeed(run_ops(fx, ops, N, &err), &err);
     for (uint32_t i = 1; i < N; i++)
         assert_int_equal(le32(tdo[i]), (i - 1) * 2654435761u);
 }
@@ -132,21 +132,21 @@ static void pins__each__reach_the_board_and_read_back(void **state)
     for (size_t i = 0; i < ARRAY_LEN(pin); i++) {
         /* ASEBRK is low while the board stands in ASE mode */
         unsigned all = JTAG_PIN_NTRST | JTAG_PIN_NRESET | JTAG_PIN_VTREF;
-        must(fx->p->driver->jtag->set_pins(fx->p, pin[i], 0, &err), &err);
-        must(fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err), &err);
+        must_succeed(fx->p->driver->jtag->set_pins(fx->p, pin[i], 0, &err), &err);
+        must_succeed(fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err), &err);
         assert_int_equal(rig_tell("pins", answer, sizeof answer), 0);
         assert_int_equal(known, all | JTAG_PIN_ASEBRK);
         assert_int_equal(value & all, all & ~pin[i]);
         assert_int_equal(strtoul(answer, NULL, 16) & all, all & ~pin[i]);
         assert_int_equal(strtoul(answer, NULL, 16) & pin[i], 0);
-        must(fx->p->driver->jtag->set_pins(fx->p, pin[i], pin[i], &err), &err);
+        must_succeed(fx->p->driver->jtag->set_pins(fx->p, pin[i], pin[i], &err), &err);
     }
-    must(fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err), &err);
+    must_succeed(fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err), &err);
     assert_int_equal(rig_tell("power off", NULL, 0), 0);
-    must(fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err), &err);
+    must_succeed(fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err), &err);
     assert_int_equal(value & JTAG_PIN_VTREF, 0);
     assert_int_equal(rig_tell("power on", NULL, 0), 0);
-    must(fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err), &err);
+    must_succeed(fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err), &err);
     assert_int_equal(value & JTAG_PIN_VTREF, JTAG_PIN_VTREF);
     assert_works(fx);
 }
@@ -159,9 +159,9 @@ static void clock__any__told_and_bits_unharmed(void **state)
     for (size_t i = 0; i < ARRAY_LEN(hz); i++) {
         struct err err = { .code = ERR_OK };
         uint32_t now = 0;
-        must(fx->p->driver->jtag->set_clock(fx->p, hz[i], &now, &err), &err);
+        must_succeed(fx->p->driver->jtag->set_clock(fx->p, hz[i], &now, &err), &err);
         assert_int_equal(now, got[i]);
-        assert_int_equal(tell("ask 0 tck"), now);
+        assert_int_equal(tell_rig("ask 0 tck"), now);
         assert_works(fx);
     }
     assert_int_equal(fx->p->driver->jtag->set_clock(fx->p, 0, NULL, NULL), -ERR_USAGE);
@@ -193,25 +193,25 @@ static void unplug__reopened_after_return__works(void **state)
     assert_int_equal(probe_reopen(fx->p, &err), -ERR_USB);
     assert_int_equal(read_idcode(fx, &id, &err), -ERR_USB);
     assert_int_equal(rig_tell("plug", NULL, 0), 0);
-    must(probe_reopen(fx->p, &err), &err);
+    must_succeed(probe_reopen(fx->p, &err), &err);
     assert_works(fx);
 }
 
 static void reopen__again_and_again__keeps_no_descriptors(void **state)
 {
     struct fixture *fx = *state;
-    unsigned before = descriptors();
+    unsigned before = count_descriptors();
     for (int i = 0; i < 10; i++) {
         struct err err = { .code = ERR_OK };
-        must(probe_reopen(fx->p, &err), &err);
+        must_succeed(probe_reopen(fx->p, &err), &err);
         if (i % 3 == 0)
             assert_int_equal(rig_tell("unplug", NULL, 0), 0);
         assert_int_equal(probe_reopen(fx->p, NULL), i % 3 == 0 ? -ERR_USB : 0);
         assert_int_equal(rig_tell("plug", NULL, 0), 0);
     }
-    must(probe_reopen(fx->p, NULL), NULL);
+    must_succeed(probe_reopen(fx->p, NULL), NULL);
     assert_works(fx);
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(count_descriptors(), before);
 }
 
 /* An adapter that answers nothing at all, not even requests: the port's reset brings it back, and
@@ -223,7 +223,7 @@ static void hang__reopened__works(void **state)
     uint32_t id;
     assert_int_equal(rig_tell("strike hang 1", NULL, 0), 0);
     assert_int_equal(read_idcode(fx, &id, &err), -ERR_USB);
-    must(probe_reopen(fx->p, &err), &err);
+    must_succeed(probe_reopen(fx->p, &err), &err);
     assert_works(fx);
 }
 
@@ -257,12 +257,12 @@ static void fault__any_transfer__error_or_right_then_right(void **state)
 static void latency_timer__while_open__is_short_and_then_given_back(void **state)
 {
     struct fixture *fx = *state;
-    assert_in_range(tell("ask 0 latency"), 1, 4);
+    assert_in_range(tell_rig("ask 0 latency"), 1, 4);
     assert_int_equal(probe_reopen(fx->p, NULL), 0);
-    assert_in_range(tell("ask 0 latency"), 1, 4);
+    assert_in_range(tell_rig("ask 0 latency"), 1, 4);
     probe_close(fx->p);
     fx->p = NULL;
-    assert_int_equal(tell("ask 0 latency"), 16);
+    assert_int_equal(tell_rig("ask 0 latency"), 16);
 }
 
 static void open__wrong_options__say_what_there_is(void **state)
@@ -293,7 +293,7 @@ static void open__twice__second_is_told_who_is_in_the_way(void **state)
     assert_works(fx);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up_probe, tear_down_probe)
 int main(int argc, char **argv)
 {
     struct fixture fx = { .name = argc > 1 ? argv[1] : "ftdi" };

@@ -125,8 +125,8 @@ struct recorder {
 
 static bool tdo_of(size_t clock) { return (clock * 2654435761u >> 13) & 1; }
 
-static int record(struct sim_board *sb, size_t n, const uint8_t *tms, const uint8_t *tdi,
-                  uint8_t *tdo, struct err *err)
+static int record_clocks(struct sim_board *sb, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                         uint8_t *tdo, struct err *err)
 {
     struct recorder *r = CONTAINER_OF(sb, struct recorder, base);
     (void)err;
@@ -154,7 +154,7 @@ static uint32_t any_hz(struct sim_board *sb, uint32_t hz)
 }
 
 static const struct sim_board_type recorder_type = {
-    .name = "recorder", .clock = record, .get_pins = no_pins, .set_tck_hz = any_hz
+    .name = "recorder", .clock = record_clocks, .get_pins = no_pins, .set_tck_hz = any_hz
 };
 
 /* What the pins have to show, from JTAG's state diagram; tdi 2: does not matter. */
@@ -163,7 +163,7 @@ struct wanted {
     size_t n;
 };
 
-static void want(struct wanted *w, unsigned tms, unsigned n, unsigned tdi)
+static void want_clocks(struct wanted *w, unsigned tms, unsigned n, unsigned tdi)
 {
     for (unsigned i = 0; i < n; i++, w->n++) {
         w->tms[w->n] = tms >> MIN(i, 31) & 1;
@@ -174,22 +174,22 @@ static void want(struct wanted *w, unsigned tms, unsigned n, unsigned tdi)
 static void want_op(struct wanted *w, const struct jtag_op *op, uint8_t *tdo)
 {
     if (op->kind == JTAG_RESET)
-        want(w, 0x1F, 6, 2);
+        want_clocks(w, 0x1F, 6, 2);
     if (op->kind == JTAG_IDLE)
-        want(w, 0, op->bits, 2);
+        want_clocks(w, 0, op->bits, 2);
     if (op->kind == JTAG_IR)
-        want(w, 0x3, 4, 2);
+        want_clocks(w, 0x3, 4, 2);
     if (op->kind == JTAG_DR)
-        want(w, 0x1, 3, 2);
+        want_clocks(w, 0x1, 3, 2);
     if (op->kind == JTAG_IR || op->kind == JTAG_DR) {
         for (uint32_t i = 0; i < op->bits; i++) {
             if (tdo)
                 tdo[i / 8] |= (uint8_t)(tdo_of(w->n) << (i % 8));
-            want(w, i + 1 == op->bits, 1, op->tdi ? op->tdi[i / 8] >> (i % 8) & 1 : 0);
+            want_clocks(w, i + 1 == op->bits, 1, op->tdi ? op->tdi[i / 8] >> (i % 8) & 1 : 0);
         }
-        want(w, 0x1, 2, 2);
+        want_clocks(w, 0x1, 2, 2);
     }
-    want(w, 0, op->idle_clocks, 2);
+    want_clocks(w, 0, op->idle_clocks, 2);
 }
 
 enum { OPS = 40, DATA = 300 };
@@ -241,7 +241,7 @@ static void carry_out(struct mpsse *m, const struct mpsse_batch *b, uint8_t *in)
     assert_int_equal(m->from_host.n, 0);
 }
 
-static void check(const struct recorder *r, const struct wanted *w, const struct program *p)
+static void expect_clocks(const struct recorder *r, const struct wanted *w, const struct program *p)
 {
     assert_int_equal(r->n, w->n);
     for (size_t i = 0; i < w->n; i++) {
@@ -254,8 +254,8 @@ static void check(const struct recorder *r, const struct wanted *w, const struct
             assert_memory_equal(p->tdo[i], p->right[i], (p->op[i].bits + 7) / 8);
 }
 
-static void run(struct program *p, uint32_t cap_out, uint32_t cap_in, uint32_t cap_replies,
-                bool falling)
+static void run_batch(struct program *p, uint32_t cap_out, uint32_t cap_in, uint32_t cap_replies,
+                      bool falling)
 {
     static uint8_t out[BIG], in[BIG];
     static struct mpsse_reply reply[4096];
@@ -286,7 +286,7 @@ static void run(struct program *p, uint32_t cap_out, uint32_t cap_in, uint32_t c
         carry_out(&m, &b, in);
         assert_int_equal(mpsse_decode(&b, in, NULL), 0);
     }
-    check(r, w, p);
+    expect_clocks(r, w, p);
     free(w);
     free(r);
 }
@@ -297,15 +297,15 @@ static void batches__every_capacity__same_bits_on_the_pins(void **state)
     (void)state;
     for (uint32_t cap = MPSSE_MIN_OUT; cap < MPSSE_MIN_OUT + 80; cap++) {
         make_program(&p, cap);
-        run(&p, cap, BIG, 4096, cap & 1);
+        run_batch(&p, cap, BIG, 4096, cap & 1);
     }
     for (uint32_t cap = MPSSE_MIN_IN; cap < MPSSE_MIN_IN + 60; cap++) {
         make_program(&p, cap);
-        run(&p, BIG, cap, 4096, cap & 1);
+        run_batch(&p, BIG, cap, 4096, cap & 1);
     }
     for (uint32_t cap = MPSSE_MIN_REPLIES; cap < MPSSE_MIN_REPLIES + 20; cap++) {
         make_program(&p, cap);
-        run(&p, BIG, BIG, cap, false);
+        run_batch(&p, BIG, BIG, cap, false);
     }
 }
 
@@ -325,7 +325,7 @@ static void batch__tdo_is_the_tdi_buffer__bits_not_sent_yet_survive(void **state
             q.op[i].tdi = q.tdo[i];
             q.op[i].tdo = q.tdo[i];
         }
-        run(&q, cap, BIG, 4096, false);
+        run_batch(&q, cap, BIG, 4096, false);
     }
 }
 

@@ -113,7 +113,7 @@ static int open_named(const char *name, struct probe **out, struct err *err)
     return probe_open(name, &cfg, out, err);
 }
 
-static void plug(struct fixture *fx, unsigned place, const char *options)
+static void plug_model(struct fixture *fx, unsigned place, const char *options)
 {
     struct err err = { .code = ERR_OK };
     memset(fx, 0, sizeof *fx);
@@ -123,15 +123,15 @@ static void plug(struct fixture *fx, unsigned place, const char *options)
     in_process_plug(place, fx->m);
 }
 
-static void begin(struct fixture *fx, const char *options)
+static void open_probe(struct fixture *fx, const char *options)
 {
     struct err err = { .code = ERR_OK };
-    plug(fx, 0, options);
+    plug_model(fx, 0, options);
     if (open_named("jlink", &fx->p, &err) < 0)
         fail_msg("%s: %s", options, err.what);
 }
 
-static void end(struct fixture *fx)
+static void close_probe(struct fixture *fx)
 {
     probe_close(fx->p);
     in_process_plug(0, NULL);
@@ -139,7 +139,7 @@ static void end(struct fixture *fx)
     usb_model_jlink.destroy(fx->m);
 }
 
-static int run(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+static int run_ops(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
     return p->driver->jtag->execute(p, ops, n, err);
 }
@@ -153,22 +153,22 @@ struct batch {
     uint8_t in[OPS][DATA], out[OPS][DATA];
 };
 
-static unsigned rnd(unsigned *seed, unsigned below)
+static unsigned random_below(unsigned *seed, unsigned below)
 {
     *seed = *seed * 1103515245u + 12345u;
     return (*seed >> 8) % below;
 }
 
-static void make(struct batch *b, unsigned seed)
+static void make_batch(struct batch *b, unsigned seed)
 {
     for (unsigned i = 0; i < OPS; i++) {
         struct jtag_op *op = &b->op[i];
-        unsigned shape = rnd(&seed, 8), size = rnd(&seed, 16);
-        *op = (struct jtag_op){ .kind = (enum jtag_op_kind)rnd(&seed, 4) };
-        op->bits = 1 + rnd(&seed, size == 0 ? DATA * 8 : size < 4 ? 4000 : 40);
-        op->idle_clocks = rnd(&seed, 3) ? 0 : rnd(&seed, 50);
+        unsigned shape = random_below(&seed, 8), size = random_below(&seed, 16);
+        *op = (struct jtag_op){ .kind = (enum jtag_op_kind)random_below(&seed, 4) };
+        op->bits = 1 + random_below(&seed, size == 0 ? DATA * 8 : size < 4 ? 4000 : 40);
+        op->idle_clocks = random_below(&seed, 3) ? 0 : random_below(&seed, 50);
         for (unsigned k = 0; k < DATA; k++) {
-            b->in[i][k] = (uint8_t)rnd(&seed, 256);
+            b->in[i][k] = (uint8_t)random_below(&seed, 256);
             b->out[i][k] = 0x5A;
         }
         bool scan = op->kind == JTAG_IR || op->kind == JTAG_DR;
@@ -184,11 +184,11 @@ static void expect_same(struct fixture *fx, struct probe *sim, unsigned seed)
     struct wire *reference = wire_of((struct sim_board *)(uintptr_t)sim->driver->jtag->now_ns(sim));
     struct err err = { .code = ERR_OK };
     uint64_t before = fx->wire.clocks, reference_before = reference->clocks;
-    make(&got, seed);
-    make(&want, seed);
+    make_batch(&got, seed);
+    make_batch(&want, seed);
     fx->wire.state = reference->state = seed;
-    assert_int_equal(run(sim, want.op, OPS, NULL), 0);
-    if (run(fx->p, got.op, OPS, &err) < 0)
+    assert_int_equal(run_ops(sim, want.op, OPS, NULL), 0);
+    if (run_ops(fx->p, got.op, OPS, &err) < 0)
         fail_msg("seed %u: %s", seed, err.what);
     assert_int_equal(fx->wire.clocks - before, reference->clocks - reference_before);
     assert_int_equal(fx->wire.state, reference->state); /* every TMS and TDI bit */
@@ -231,10 +231,10 @@ static void execute__any_probe__same_bits_as_the_simulated_wire(void **state)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         struct fixture fx;
         print_message("  %s\n", kinds[i]);
-        begin(&fx, kinds[i]);
+        open_probe(&fx, kinds[i]);
         for (unsigned seed = 1; seed <= 12; seed++)
             expect_same(&fx, sim, seed + 100 * (unsigned)i);
-        end(&fx);
+        close_probe(&fx);
     }
     probe_close(sim);
 }
@@ -250,16 +250,16 @@ static void execute__replies_about_whole_packets__all_come(void **state)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         struct fixture fx;
         static uint8_t a[600], b[600];
-        begin(&fx, kinds[i]);
+        open_probe(&fx, kinds[i]);
         for (uint32_t bits = 8; bits<4700; bits += bits % 512> 400 || bits % 512 < 24 ? 3 : 61) {
             const struct jtag_op op = jtag_dr(bits, NULL, a), same = jtag_dr(bits, NULL, b);
             wire_of((struct sim_board *)(uintptr_t)sim->driver->jtag->now_ns(sim))->state =
                 fx.wire.state = bits;
-            assert_int_equal(run(fx.p, &op, 1, NULL), 0);
-            assert_int_equal(run(sim, &same, 1, NULL), 0);
+            assert_int_equal(run_ops(fx.p, &op, 1, NULL), 0);
+            assert_int_equal(run_ops(sim, &same, 1, NULL), 0);
             assert_memory_equal(a, b, (bits + 7) / 8);
         }
-        end(&fx);
+        close_probe(&fx);
     }
     probe_close(sim);
 }
@@ -268,29 +268,29 @@ static void execute__nobody_wants_tdo__batches_follow_each_other(void **state)
 {
     (void)state;
     struct fixture fx;
-    begin(&fx, "mem=1000");
+    open_probe(&fx, "mem=1000");
     const struct jtag_op ops[] = { jtag_idle(60000), jtag_idle(1) };
     uint64_t before, after;
     assert_true(in_process_waiting() <= 3); /* a request and its reads */
     fx.p->driver->jtag->stats(fx.p, NULL, &before, NULL);
-    assert_int_equal(run(fx.p, ops, 2, NULL), 0);
+    assert_int_equal(run_ops(fx.p, ops, 2, NULL), 0);
     fx.p->driver->jtag->stats(fx.p, NULL, &after, NULL);
     assert_true(in_process_waiting() >= 4);
     /* one transfer for each, none back but at the end */
     assert_true(after - before < 60000 / 3900 + 8);
-    end(&fx);
+    close_probe(&fx);
 }
 
 static void open__memory_less_than_it_says__is_found_out(void **state)
 {
     (void)state;
     struct fixture fx;
-    begin(&fx, "mem=2000,brags=16384"); /* says 16384 */
+    open_probe(&fx, "mem=2000,brags=16384"); /* says 16384 */
     struct probe *sim = open_sim();
     for (unsigned seed = 1; seed < 4; seed++)
         expect_same(&fx, sim, seed);
     probe_close(sim);
-    end(&fx);
+    close_probe(&fx);
 }
 
 /* ---- pins, voltage, speed ---- */
@@ -301,7 +301,7 @@ static void pins__set__reach_the_board(void **state)
     struct fixture fx;
     unsigned value, known;
     unsigned mv;
-    begin(&fx, "");
+    open_probe(&fx, "");
     const struct jtag_ops *jtag = fx.p->driver->jtag;
     assert_int_equal(fx.wire.pins, JTAG_PIN_NRESET | JTAG_PIN_NTRST);
     assert_int_equal(jtag->set_pins(fx.p, JTAG_PIN_NRESET, 0, NULL), 0);
@@ -315,13 +315,13 @@ static void pins__set__reach_the_board(void **state)
     assert_int_equal(jtag->set_pins(fx.p, JTAG_PIN_ASEBRK, 0, NULL), -ERR_UNSUPPORTED);
     assert_int_equal(jtag->voltage(fx.p, &mv, NULL), 0);
     assert_int_equal(mv, 3300);
-    end(&fx);
-    begin(&fx, "mv=140");
+    close_probe(&fx);
+    open_probe(&fx, "mv=140");
     assert_int_equal(jtag->voltage(fx.p, &mv, NULL), 0);
     assert_int_equal(mv, 140);
     assert_int_equal(jtag->get_pins(fx.p, &value, &known, NULL), 0);
     assert_false(value & JTAG_PIN_VTREF);
-    end(&fx);
+    close_probe(&fx);
 }
 
 static void speed__set__is_what_the_wire_gets(void **state)
@@ -330,7 +330,7 @@ static void speed__set__is_what_the_wire_gets(void **state)
     (void)state;
     struct fixture fx;
     uint32_t got;
-    begin(&fx, "");
+    open_probe(&fx, "");
     for (size_t i = 0; i < ARRAY_LEN(hz); i++) {
         assert_int_equal(fx.p->driver->jtag->set_clock(fx.p, hz[i], &got, NULL), 0);
         assert_int_equal(fx.p->driver->jtag->voltage(fx.p, &(unsigned){ 0 }, NULL), 0);
@@ -338,7 +338,7 @@ static void speed__set__is_what_the_wire_gets(void **state)
         assert_int_equal(got, fx.wire.hz);
     }
     assert_int_equal(fx.p->driver->jtag->set_clock(fx.p, 0, &got, NULL), -ERR_USAGE);
-    end(&fx);
+    close_probe(&fx);
 }
 
 /* ---- finding ---- */
@@ -364,7 +364,7 @@ static void list__several__each_with_its_number(void **state)
     size_t found = 0;
     (void)state;
     for (unsigned i = 0; i < 4; i++)
-        plug(&fx[i], i, options[i]);
+        plug_model(&fx[i], i, options[i]);
     assert_true(adapters_find(true, &list, NULL) >= 4);
     for (size_t i = 0; i < list.n; i++) {
         const struct adapter *a = &list.row[i];
@@ -402,7 +402,7 @@ static void open__table_of_connections_full__says_so(void **state)
     (void)state;
     struct fixture fx;
     struct err err = { .code = ERR_OK };
-    plug(&fx, 0, "others=16");
+    plug_model(&fx, 0, "others=16");
     assert_int_equal(open_named("jlink", &fx.p, &err), -ERR_RESOURCE);
     assert_string_not_equal(err.hint, "");
     in_process_plug(0, NULL);
@@ -414,7 +414,7 @@ static void open__many_times__leaves_no_connection_and_no_setting(void **state)
     (void)state;
     struct fixture fx;
     uint8_t config[512];
-    plug(&fx, 0, "others=15");
+    plug_model(&fx, 0, "others=15");
     for (unsigned i = 0; i < 20; i++) {
         assert_int_equal(open_named("jlink", &fx.p, NULL), 0);
         assert_int_equal(probe_reopen(fx.p, NULL), 0);
@@ -435,19 +435,19 @@ static void open__many_times__leaves_no_connection_and_no_setting(void **state)
 static const char *const fault_names[] = { "none", "unplug", "timeout", "stall", "lost" };
 
 /* A session's transfers: opening, batches, pins, speed. */
-static int session(struct fixture *fx, struct err *err)
+static int run_session(struct fixture *fx, struct err *err)
 {
     static uint8_t out[3000];
     const struct jtag_op ops[] = { jtag_reset(), jtag_idle(20000), jtag_dr(8000, NULL, out),
                                    jtag_dr(16, NULL, out) };
     const struct jtag_ops *jtag = fx->p->driver->jtag;
-    int ret = run(fx->p, ops, ARRAY_LEN(ops), err);
+    int ret = run_ops(fx->p, ops, ARRAY_LEN(ops), err);
     if (ret == 0)
         ret = jtag->set_pins(fx->p, JTAG_PIN_NRESET, 0, err);
     if (ret == 0)
         ret = jtag->set_clock(fx->p, 2000000, NULL, err);
     if (ret == 0)
-        ret = run(fx->p, ops, ARRAY_LEN(ops), err);
+        ret = run_ops(fx->p, ops, ARRAY_LEN(ops), err);
     return ret;
 }
 
@@ -455,7 +455,8 @@ static void expect_works(struct fixture *fx, struct probe *sim, const char *afte
 {
     struct err err = { .code = ERR_OK };
     for (int again = 0;
-         again < 2 && run(fx->p, (const struct jtag_op[]){ jtag_reset() }, 1, &err) < 0; again++)
+         again < 2 && run_ops(fx->p, (const struct jtag_op[]){ jtag_reset() }, 1, &err) < 0;
+         again++)
         if (probe_reopen(fx->p, &err) < 0)
             fail_msg("%s: %s", after, err.what);
     expect_same(fx, sim, 77);
@@ -466,19 +467,19 @@ static void any_transfer__any_fault__error_with_a_hint_then_works(void **state)
     struct probe *sim = open_sim();
     struct fixture fx;
     (void)state;
-    begin(&fx, "mem=1000");
+    open_probe(&fx, "mem=1000");
     unsigned first = in_process_transfers();
-    assert_int_equal(session(&fx, NULL), 0);
+    assert_int_equal(run_session(&fx, NULL), 0);
     unsigned count = in_process_transfers() - first;
-    end(&fx);
+    close_probe(&fx);
     for (enum in_process_fault kind = IN_PROCESS_UNPLUG; kind < IN_PROCESS_NFAULTS; kind++)
         for (unsigned at = 1; at <= count; at++) {
             char what[64];
             struct err err = { .code = ERR_OK };
             snprintf(what, sizeof what, "%s at transfer %u", fault_names[kind], at);
-            begin(&fx, "mem=1000");
+            open_probe(&fx, "mem=1000");
             in_process_fault(kind, at);
-            int ret = session(&fx, &err);
+            int ret = run_session(&fx, &err);
             if (ret < 0 && ret != -ERR_USB && ret != -ERR_TIMEOUT)
                 fail_msg("%s: %d: %s", what, ret, err.what);
             if (ret < 0 && (!err.what[0] || !err.hint[0] || err.code != (enum err_code) - ret))
@@ -491,7 +492,7 @@ static void any_transfer__any_fault__error_with_a_hint_then_works(void **state)
             expect_works(&fx, sim, what);
             if (ret == -ERR_TIMEOUT && kind != IN_PROCESS_UNPLUG)
                 assert_true(fx.wire.pins & JTAG_PIN_NTRST);
-            end(&fx);
+            close_probe(&fx);
         }
     probe_close(sim);
 }
@@ -503,7 +504,7 @@ static void open__any_fault__error_or_success(void **state)
         for (unsigned at = 1; at <= 40; at++) {
             struct fixture fx;
             struct err err = { .code = ERR_OK };
-            plug(&fx, 0, "");
+            plug_model(&fx, 0, "");
             in_process_fault(kind, at);
             int ret = open_named("jlink", &fx.p, &err);
             if (ret < 0 && (!err.what[0] || !err.hint[0]))
@@ -514,7 +515,7 @@ static void open__any_fault__error_or_success(void **state)
             in_process_plug(0, fx.m);
             /* whatever state that left the probe in */
             assert_int_equal(open_named("jlink", &fx.p, NULL), 0);
-            end(&fx);
+            close_probe(&fx);
         }
 }
 
@@ -523,10 +524,10 @@ static void open__half_a_request_left_in_the_probe__is_reset(void **state)
     static const uint8_t half[4 + 5] = { 0xCF, 0, 0x00, 0x10 };
     (void)state;
     struct fixture fx;
-    plug(&fx, 0, "");
+    plug_model(&fx, 0, "");
     assert_int_equal(fx.m->type->out(fx.m, 0x05, half, sizeof half), sizeof half);
     assert_int_equal(open_named("jlink", &fx.p, NULL), 0);
-    end(&fx);
+    close_probe(&fx);
 }
 
 static void open__stale_reply_in_the_probe__is_drained(void **state)
@@ -534,11 +535,11 @@ static void open__stale_reply_in_the_probe__is_drained(void **state)
     (void)state;
     struct fixture fx;
     unsigned resets = in_process_resets();
-    plug(&fx, 0, "");
+    plug_model(&fx, 0, "");
     assert_int_equal(fx.m->type->out(fx.m, 0x05, (const uint8_t *)"\xED", 1), 1);
     assert_int_equal(open_named("jlink", &fx.p, NULL), 0);
     assert_int_equal(in_process_resets(), resets);
-    end(&fx);
+    close_probe(&fx);
 }
 
 /* The first batch is a write that nobody waits for, the last one is not: either's status counts. */
@@ -547,18 +548,18 @@ static void board_fails__status__is_an_error_and_the_probe_stays(void **state)
     const struct jtag_op ops[] = { jtag_idle(100000) };
     (void)state;
     struct fixture fx;
-    begin(&fx, "mem=4096"); /* 16320 bits a batch: seven */
+    open_probe(&fx, "mem=4096"); /* 16320 bits a batch: seven */
     for (unsigned fails = 0; fails <= 7; fails++) {
         struct err err = { .code = ERR_OK };
         fx.wire.fails = fails;
-        int ret = run(fx.p, ops, 1, &err);
+        int ret = run_ops(fx.p, ops, 1, &err);
         assert_int_equal(ret, fails ? -ERR_TIMEOUT : 0);
         if (fails)
             assert_non_null(strstr(err.what, "status"));
         fx.wire.fails = 0;
-        assert_int_equal(run(fx.p, ops, 1, NULL), 0);
+        assert_int_equal(run_ops(fx.p, ops, 1, NULL), 0);
     }
-    end(&fx);
+    close_probe(&fx);
 }
 
 int main(void)

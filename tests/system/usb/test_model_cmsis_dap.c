@@ -13,28 +13,31 @@ extern const struct usb_model_type usb_model_cmsis_dap;
 
 enum { HID_OUT = 0x01, HID_IN = 0x81, BULK_OUT = 0x02, BULK_IN = 0x82 };
 
-static struct rig make(const char *options) { return make_rig(&usb_model_cmsis_dap, options); }
+static struct rig make_model(const char *options)
+{
+    return make_rig(&usb_model_cmsis_dap, options);
+}
 
-static int out(struct rig *r, const void *data, size_t len)
+static int send_out(struct rig *r, const void *data, size_t len)
 {
     return r->m->type->out(r->m, BULK_OUT, data, len);
 }
-static int in(struct rig *r, uint8_t *buf, size_t cap)
+static int read_in(struct rig *r, uint8_t *buf, size_t cap)
 {
     return r->m->type->in(r->m, BULK_IN, buf, cap);
 }
 
 /* One request over bulk and its answer's length. */
-static int ask(struct rig *r, const void *req, size_t len, uint8_t *resp)
+static int ask_model(struct rig *r, const void *req, size_t len, uint8_t *resp)
 {
-    assert_int_equal(out(r, req, len), len);
-    return in(r, resp, 512);
+    assert_int_equal(send_out(r, req, len), len);
+    return read_in(r, resp, 512);
 }
 
 static void connect_jtag(struct rig *r)
 {
     uint8_t resp[512];
-    assert_int_equal(ask(r, "\x02\x02", 2, resp), 2);
+    assert_int_equal(ask_model(r, "\x02\x02", 2, resp), 2);
     assert_int_equal(resp[1], 2);
 }
 
@@ -81,16 +84,16 @@ static void command__fixed_answers__as_the_document_has_them(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         uint8_t resp[512] = { 0 };
-        struct rig r = make(rows[i].options);
+        struct rig r = make_model(rows[i].options);
         print_message("  %s\n", rows[i].name);
-        assert_int_equal(ask(&r, rows[i].req, rows[i].len, resp), rows[i].rlen);
+        assert_int_equal(ask_model(&r, rows[i].req, rows[i].len, resp), rows[i].rlen);
         assert_memory_equal(resp, rows[i].resp, (size_t)rows[i].rlen);
-        unmake(&r);
+        unmake_rig(&r);
     }
 }
 
 /* xorshift: the same bits every time. */
-static uint32_t rnd(uint32_t *s)
+static uint32_t next_random(uint32_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 17;
@@ -105,15 +108,15 @@ static size_t random_request(uint32_t *seed, uint8_t *req, size_t cap, uint8_t *
     req[0] = 0x14;
     req[1] = 0;
     for (;;) {
-        unsigned c = rnd(seed) % 64 + 1, bytes = (c + 7) / 8;
-        bool level = rnd(seed) % 3 == 0, want = rnd(seed) & 1;
+        unsigned c = next_random(seed) % 64 + 1, bytes = (c + 7) / 8;
+        bool level = next_random(seed) % 3 == 0, want = next_random(seed) & 1;
         if (level)
             c = c % 4 + 1, bytes = 1;
         if (at + 1 + bytes > cap - 1 || back + bytes > cap - 1 || req[1] == 255)
             break;
         req[at++] = (uint8_t)((c & 0x3F) | level << 6 | want << 7);
         for (unsigned i = 0; i < bytes; i++)
-            req[at++] = (uint8_t)rnd(seed);
+            req[at++] = (uint8_t)next_random(seed);
         for (unsigned i = 0; i < c; i++, n++) {
             unsigned d = req[at - bytes + i / 8] >> i % 8 & 1;
             tms[n / 8] = (uint8_t)((tms[n / 8] & ~(1u << n % 8)) | (unsigned)level << n % 8);
@@ -129,7 +132,7 @@ static size_t random_request(uint32_t *seed, uint8_t *req, size_t cap, uint8_t *
 
 static void jtag_sequence__random_bits__same_tdo_as_the_bare_board(void **state)
 {
-    struct rig r = make("packet=512");
+    struct rig r = make_model("packet=512");
     struct sim_board *bare;
     uint32_t seed = 12345;
     (void)state;
@@ -149,25 +152,25 @@ static void jtag_sequence__random_bits__same_tdo_as_the_bare_board(void **state)
             if (mask[i])
                 want[to] |= (uint8_t)((tdo[i / 8] >> i % 8 & 1) << bit++ % 8);
         }
-        int got = ask(&r, req, len, resp);
+        int got = ask_model(&r, req, len, resp);
         assert_int_equal(got, to + 1);
         assert_memory_equal(resp, want, to + 1);
     }
     assert_int_equal(r.board->type->now_ns(r.board), bare->type->now_ns(bare));
     bare->type->destroy(bare);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void jtag_sequence__not_connected__clocks_reach_nobody(void **state)
 {
-    struct rig r = make("");
+    struct rig r = make_model("");
     uint8_t resp[512];
     uint64_t before = r.board->type->now_ns(r.board);
     (void)state;
-    assert_int_equal(ask(&r, "\x14\x01\x88\x00", 4, resp), 3);
+    assert_int_equal(ask_model(&r, "\x14\x01\x88\x00", 4, resp), 3);
     assert_int_equal(resp[2], 0xFF);
     assert_int_equal(r.board->type->now_ns(r.board), before);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 /* H-UDI of the SH7750: Capture-IR gives ..01; read by sequences, by SWJ_Sequence walking, and bit
@@ -176,43 +179,43 @@ static void capture_ir__three_ways__end_in_01(void **state)
 {
     static const uint8_t whole[] = { 0x14, 4, 0x45, 0x1F, 0x01, 0, 0x42, 0, 0x02, 0 },
                          shift[] = { 0x14, 1, 0x82, 0x00 };
-    struct rig r = make("");
+    struct rig r = make_model("");
     uint8_t resp[512], last = 0;
     unsigned bits = 0;
     (void)state;
     connect_jtag(&r);
-    assert_int_equal(ask(&r, whole, sizeof whole, resp), 2);
-    assert_int_equal(ask(&r, shift, sizeof shift, resp), 3);
+    assert_int_equal(ask_model(&r, whole, sizeof whole, resp), 2);
+    assert_int_equal(ask_model(&r, shift, sizeof shift, resp), 3);
     assert_int_equal(resp[2], 1);
-    assert_int_equal(ask(&r, "\x12\x0A\xDF\x00", 4, resp), 2); /* five ones, 0, 1 1 0 0 */
-    assert_int_equal(ask(&r, shift, sizeof shift, resp), 3);
+    assert_int_equal(ask_model(&r, "\x12\x0A\xDF\x00", 4, resp), 2); /* five ones, 0, 1 1 0 0 */
+    assert_int_equal(ask_model(&r, shift, sizeof shift, resp), 3);
     assert_int_equal(resp[2], 1);
     for (unsigned i = 0; i < 12; i++) { /* as above, then two shifts */
         unsigned tms = i < 10 ? 0x00DFu >> i & 1 : 0;
         uint8_t low[7] = { 0x10, (uint8_t)(tms << 1), 0x03, 0 },
                 high[7] = { 0x10, (uint8_t)(tms << 1 | 1), 0x03, 0 };
-        ask(&r, low, 7, resp);
-        ask(&r, high, 7, resp);
+        ask_model(&r, low, 7, resp);
+        ask_model(&r, high, 7, resp);
         last = resp[1] >> 3 & 1;
         bits = i < 10 ? 0 : bits | (unsigned)last << (i - 10);
     }
     assert_int_equal(bits, 1);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void pins__resets__reach_the_board_and_are_read_back(void **state)
 {
-    struct rig r = make("");
+    struct rig r = make_model("");
     uint8_t resp[512];
     unsigned value, known;
     (void)state;
-    assert_int_equal(ask(&r, "\x10\x00\xA0\x00\x00\x00\x00", 7, resp), 2);
+    assert_int_equal(ask_model(&r, "\x10\x00\xA0\x00\x00\x00\x00", 7, resp), 2);
     assert_int_equal(resp[1] & 0xA0, 0);
     r.board->type->get_pins(r.board, &value, &known, NULL);
     assert_int_equal(value & known & (JTAG_PIN_NRESET | JTAG_PIN_NTRST), 0);
-    assert_int_equal(ask(&r, "\x10\xA0\xA0\x00\x00\x00\x00", 7, resp), 2);
+    assert_int_equal(ask_model(&r, "\x10\xA0\xA0\x00\x00\x00\x00", 7, resp), 2);
     assert_int_equal(resp[1] & 0xA0, 0xA0);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void pins__held_reset__waits_no_longer_than_asked(void **state)
@@ -223,39 +226,39 @@ static void pins__held_reset__waits_no_longer_than_asked(void **state)
     assert_int_equal(sh4_board_sh7750.create("fault=held", NULL, &r.board, NULL), 0);
     assert_int_equal(usb_model_cmsis_dap.create("", r.board, &r.m, NULL), 0);
     uint64_t before = r.board->type->now_ns(r.board);
-    assert_int_equal(ask(&r, "\x10\x80\x80\x10\x27\x00\x00", 7, resp), 2); /* 10 ms */
+    assert_int_equal(ask_model(&r, "\x10\x80\x80\x10\x27\x00\x00", 7, resp), 2); /* 10 ms */
     assert_int_equal(resp[1] & 0x80, 0);
     assert_int_equal(r.board->type->now_ns(r.board) - before, 10000000);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void bulk__whole_packets__wait_for_more(void **state)
 {
-    struct rig r = make("packet=256");
+    struct rig r = make_model("packet=256");
     uint8_t req[512] = { 0x00, 0xFE }, resp[512];
     (void)state;
     /* high speed: packets of 512, so 256 is a short one */
-    assert_int_equal(ask(&r, req, 256, resp), 3);
-    unmake(&r);
-    r = make("packet=1024");
-    assert_int_equal(out(&r, req, 512), 512);
-    assert_int_equal(in(&r, resp, 512), USB_NAK);
-    assert_int_equal(out(&r, "", 0), 0); /* the empty packet that was missing */
-    assert_int_equal(in(&r, resp, 512), 3);
-    unmake(&r);
+    assert_int_equal(ask_model(&r, req, 256, resp), 3);
+    unmake_rig(&r);
+    r = make_model("packet=1024");
+    assert_int_equal(send_out(&r, req, 512), 512);
+    assert_int_equal(read_in(&r, resp, 512), USB_NAK);
+    assert_int_equal(send_out(&r, "", 0), 0); /* the empty packet that was missing */
+    assert_int_equal(read_in(&r, resp, 512), 3);
+    unmake_rig(&r);
 }
 
 static void bulk__buffers_full__refused_until_one_is_read(void **state)
 {
-    struct rig r = make("count=3");
+    struct rig r = make_model("count=3");
     uint8_t resp[512];
     (void)state;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(out(&r, "\x00\xFE", 2), 2);
-    assert_int_equal(out(&r, "\x00\xFE", 2), USB_NAK);
-    assert_int_equal(in(&r, resp, 512), 3);
-    assert_int_equal(out(&r, "\x00\xFE", 2), 2);
-    unmake(&r);
+        assert_int_equal(send_out(&r, "\x00\xFE", 2), 2);
+    assert_int_equal(send_out(&r, "\x00\xFE", 2), USB_NAK);
+    assert_int_equal(read_in(&r, resp, 512), 3);
+    assert_int_equal(send_out(&r, "\x00\xFE", 2), 2);
+    unmake_rig(&r);
 }
 
 static void bulk__answer_of_whole_packets__does_not_end_a_longer_read(void **state)
@@ -272,22 +275,22 @@ static void bulk__answer_of_whole_packets__does_not_end_a_longer_read(void **sta
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct rig r = make(rows[i].options);
+        struct rig r = make_model(rows[i].options);
         /* 63 captures of 64 bits and one of 48 */
         uint8_t req[2 + 63 * 9 + 7] = { 0x14, 64 }, resp[1024];
         for (int s = 0; s < 63; s++)
             req[2 + s * 9] = 0x80;
         req[2 + 63 * 9] = 0x80 | 48;
-        assert_int_equal(out(&r, req, sizeof req), sizeof req);
-        assert_int_equal(in(&r, resp, rows[i].cap), rows[i].first);
-        assert_int_equal(in(&r, resp, rows[i].cap), rows[i].second);
-        unmake(&r);
+        assert_int_equal(send_out(&r, req, sizeof req), sizeof req);
+        assert_int_equal(read_in(&r, resp, rows[i].cap), rows[i].first);
+        assert_int_equal(read_in(&r, resp, rows[i].cap), rows[i].second);
+        unmake_rig(&r);
     }
 }
 
 static void hid__report_with_all_buffers_full__is_lost_without_a_word(void **state)
 {
-    struct rig r = make("v1,count=2");
+    struct rig r = make_model("v1,count=2");
     uint8_t req[64] = { 0x00, 0xFE }, resp[64];
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -295,12 +298,12 @@ static void hid__report_with_all_buffers_full__is_lost_without_a_word(void **sta
     for (int i = 0; i < 2; i++)
         assert_int_equal(r.m->type->in(r.m, HID_IN, resp, 64), 64);
     assert_int_equal(r.m->type->in(r.m, HID_IN, resp, 64), USB_NAK);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void hid__short_report__is_lost_without_a_word(void **state)
 {
-    struct rig r = make("v1,report=512");
+    struct rig r = make_model("v1,report=512");
     uint8_t req[512] = { 0x00, 0xFF }, resp[512];
     (void)state;
     assert_int_equal(r.m->type->out(r.m, HID_OUT, req, 64), 64);
@@ -308,54 +311,54 @@ static void hid__short_report__is_lost_without_a_word(void **state)
     assert_int_equal(r.m->type->out(r.m, HID_OUT, req, 512), 512);
     assert_int_equal(r.m->type->in(r.m, HID_IN, resp, 512), 512);
     assert_int_equal(le16(resp + 2), 512);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void queue_commands__run_when_another_comes__answer_as_execute(void **state)
 {
-    struct rig r = make("count=4");
+    struct rig r = make_model("count=4");
     uint8_t resp[512];
     (void)state;
-    assert_int_equal(out(&r, "\x7E\x01\x00\xFE", 4), 4);
-    assert_int_equal(out(&r, "\x7E\x01\x01\x00\x01", 5), 5);
-    assert_int_equal(in(&r, resp, 512), USB_NAK);
-    assert_int_equal(out(&r, "\x00\xFE", 2), 2);
-    assert_int_equal(in(&r, resp, 512), 5);
+    assert_int_equal(send_out(&r, "\x7E\x01\x00\xFE", 4), 4);
+    assert_int_equal(send_out(&r, "\x7E\x01\x01\x00\x01", 5), 5);
+    assert_int_equal(read_in(&r, resp, 512), USB_NAK);
+    assert_int_equal(send_out(&r, "\x00\xFE", 2), 2);
+    assert_int_equal(read_in(&r, resp, 512), 5);
     assert_memory_equal(resp, "\x7F\x01\x00\x01\x04", 5);
-    assert_int_equal(in(&r, resp, 512), 4);
+    assert_int_equal(read_in(&r, resp, 512), 4);
     assert_memory_equal(resp, "\x7F\x01\x01\x00", 4);
-    assert_int_equal(in(&r, resp, 512), 3);
-    unmake(&r);
+    assert_int_equal(read_in(&r, resp, 512), 3);
+    unmake_rig(&r);
 }
 
 static void stale_answers__of_an_earlier_session__come_first(void **state)
 {
-    struct rig r = make("keeps-stale=2,keeps-queue");
+    struct rig r = make_model("keeps-stale=2,keeps-queue");
     uint8_t resp[512];
     (void)state;
     r.m->type->clear(r.m, 0);
-    assert_int_equal(in(&r, resp, 512), 6);
+    assert_int_equal(read_in(&r, resp, 512), 6);
     assert_int_equal(resp[0], 0x14);
-    assert_int_equal(in(&r, resp, 512), 6);
-    assert_int_equal(in(&r, resp, 512), USB_NAK);
-    unmake(&r);
-    r = make("keeps-queue");
-    assert_int_equal(ask(&r, "\x00\xFE", 2, resp), 5); /* the forgotten one first */
+    assert_int_equal(read_in(&r, resp, 512), 6);
+    assert_int_equal(read_in(&r, resp, 512), USB_NAK);
+    unmake_rig(&r);
+    r = make_model("keeps-queue");
+    assert_int_equal(ask_model(&r, "\x00\xFE", 2, resp), 5); /* the forgotten one first */
     assert_int_equal(resp[0], 0x7F);
-    assert_int_equal(in(&r, resp, 512), 3);
-    unmake(&r);
+    assert_int_equal(read_in(&r, resp, 512), 3);
+    unmake_rig(&r);
 }
 
 static void disconnect__without_connect__hangs_where_told_to(void **state)
 {
-    struct rig r = make("disconnect-hangs");
+    struct rig r = make_model("disconnect-hangs");
     uint8_t resp[512];
     (void)state;
     connect_jtag(&r);
-    assert_int_equal(ask(&r, "\x03", 1, resp), 2);
-    assert_int_equal(ask(&r, "\x03", 1, resp), USB_NAK);
-    assert_int_equal(ask(&r, "\x00\xFE", 2, resp), USB_NAK);
-    unmake(&r);
+    assert_int_equal(ask_model(&r, "\x03", 1, resp), 2);
+    assert_int_equal(ask_model(&r, "\x03", 1, resp), USB_NAK);
+    assert_int_equal(ask_model(&r, "\x00\xFE", 2, resp), USB_NAK);
+    unmake_rig(&r);
 }
 
 /* Walks a configuration by its own lengths. */
@@ -372,7 +375,7 @@ static void descriptors__every_variant__add_up(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct rig r = make(rows[i].options);
+        struct rig r = make_model(rows[i].options);
         const struct usb_model_identity *id = &r.m->id;
         unsigned interfaces = 0, endpoints = 0;
         size_t at = 0;
@@ -388,7 +391,7 @@ static void descriptors__every_variant__add_up(void **state)
         assert_int_equal(endpoints, rows[i].endpoints);
         assert_int_equal(id->high_speed, rows[i].high);
         assert_int_equal(id->hid_report != NULL, rows[i].hid);
-        unmake(&r);
+        unmake_rig(&r);
     }
 }
 

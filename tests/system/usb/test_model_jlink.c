@@ -13,18 +13,18 @@ extern const struct usb_model_type usb_model_jlink;
 
 enum { EP_IN = 0x85, EP_OUT = 0x05, CAP = 2048 };
 
-static struct rig make(const char *options) { return make_rig(&usb_model_jlink, options); }
+static struct rig make_model(const char *options) { return make_rig(&usb_model_jlink, options); }
 
-static int out(struct rig *r, const void *data, size_t len)
+static int send_out(struct rig *r, const void *data, size_t len)
 {
     return r->m->type->out(r->m, EP_OUT, data, len);
 }
-static int in(struct rig *r, uint8_t *buf) { return r->m->type->in(r->m, EP_IN, buf, CAP); }
+static int read_in(struct rig *r, uint8_t *buf) { return r->m->type->in(r->m, EP_IN, buf, CAP); }
 
-static int ask(struct rig *r, const void *request, size_t len, uint8_t *reply)
+static int ask_model(struct rig *r, const void *request, size_t len, uint8_t *reply)
 {
-    assert_int_equal(out(r, request, len), len);
-    return in(r, reply);
+    assert_int_equal(send_out(r, request, len), len);
+    return read_in(r, reply);
 }
 
 static void command__fixed_answers__as_the_documents_have_them(void **state)
@@ -49,14 +49,14 @@ static void command__fixed_answers__as_the_documents_have_them(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct rig r = make(rows[i].options);
+        struct rig r = make_model(rows[i].options);
         uint8_t reply[CAP];
         print_message("  %s\n", rows[i].name);
-        assert_int_equal(ask(&r, rows[i].req, rows[i].len, reply), rows[i].rlen);
+        assert_int_equal(ask_model(&r, rows[i].req, rows[i].len, reply), rows[i].rlen);
         if (rows[i].rlen > 0)
             assert_memory_equal(reply, rows[i].resp, (size_t)rows[i].rlen);
-        assert_int_equal(in(&r, reply), USB_NAK);
-        unmake(&r);
+        assert_int_equal(read_in(&r, reply), USB_NAK);
+        unmake_rig(&r);
     }
 }
 
@@ -77,71 +77,71 @@ static size_t ir_scan(uint8_t *request, uint8_t command)
 static void jtag__each_command__reaches_the_tap(void **state)
 {
     (void)state;
-    struct rig r = make("");
+    struct rig r = make_model("");
     uint8_t request[32], reply[CAP];
     size_t n = ir_scan(request, 0xCF);
-    assert_int_equal(ask(&r, request, n, reply), 5);
+    assert_int_equal(ask_model(&r, request, n, reply), 5);
     assert_int_equal(reply[4], 0);               /* status */
     assert_int_equal(bits_get(reply, 10, 2), 1); /* IEEE 1149.1: an IR captures ...01 */
     request[0] = 0xCE;
-    assert_int_equal(ask(&r, request, n, reply), 4);
+    assert_int_equal(ask_model(&r, request, n, reply), 4);
     assert_int_equal(bits_get(reply, 10, 2), 1);
     request[0] = 0xD5;
-    assert_int_equal(ask(&r, request, n, reply), USB_NAK);
-    assert_int_equal(ask(&r, "\xD6", 1, reply), 1);
+    assert_int_equal(ask_model(&r, request, n, reply), USB_NAK);
+    assert_int_equal(ask_model(&r, "\xD6", 1, reply), 1);
     assert_int_equal(reply[0], 0);
     memmove(request + 1, request + 2, n - 2);
     request[0] = 0xCD;
-    assert_int_equal(ask(&r, request, n - 1, reply), 4);
+    assert_int_equal(ask_model(&r, request, n - 1, reply), 4);
     assert_int_equal(bits_get(reply, 10, 2), 1);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void jtag__batch_beyond_its_memory__status_6_and_sticky(void **state)
 {
     (void)state;
-    struct rig r = make("mem=128");
+    struct rig r = make_model("mem=128");
     uint8_t request[4 + 2 * 63] = { 0xCF, 0, 62 * 8 & 0xFF, 62 * 8 >> 8 }, reply[CAP];
-    assert_int_equal(ask(&r, request, 4 + 2 * 62, reply), 63);
+    assert_int_equal(ask_model(&r, request, 4 + 2 * 62, reply), 63);
     assert_int_equal(reply[62], 0);
     put_le16(request + 2, 63 * 8);
-    assert_int_equal(ask(&r, request, 4 + 2 * 63, reply), 64);
+    assert_int_equal(ask_model(&r, request, 4 + 2 * 63, reply), 64);
     assert_int_equal(reply[63], 6);
     request[0] = 0xD5;
-    assert_int_equal(out(&r, request, 4 + 2 * 63), 4 + 2 * 63);
-    assert_int_equal(ask(&r, "\xD6", 1, reply), 1);
+    assert_int_equal(send_out(&r, request, 4 + 2 * 63), 4 + 2 * 63);
+    assert_int_equal(ask_model(&r, "\xD6", 1, reply), 1);
     assert_int_equal(reply[0], 6);
-    assert_int_equal(ask(&r, "\xD6", 1, reply), 1);
+    assert_int_equal(ask_model(&r, "\xD6", 1, reply), 1);
     assert_int_equal(reply[0], 0);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void out__requests_in_any_pieces__are_one_stream(void **state)
 {
     (void)state;
-    struct rig r = make("");
+    struct rig r = make_model("");
     uint8_t request[64], reply[CAP];
     size_t n = 3 + ir_scan(request + 3, 0xCF);
     memcpy(request, "\x05\xE8\x03", 3); /* 1 MHz, then the scan */
     for (size_t cut = 1; cut < n; cut++) {
-        assert_int_equal(out(&r, request, cut), cut);
-        assert_int_equal(ask(&r, request + cut, n - cut, reply), 5);
+        assert_int_equal(send_out(&r, request, cut), cut);
+        assert_int_equal(ask_model(&r, request + cut, n - cut, reply), 5);
         assert_int_equal(reply[4], 0);
     }
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void out__request_while_a_reply_waits__stays_on_the_bus(void **state)
 {
     (void)state;
-    struct rig r = make("");
+    struct rig r = make_model("");
     uint8_t reply[CAP];
-    assert_int_equal(out(&r, "\xE8\xD4", 2), 1);
-    assert_int_equal(out(&r, "\xD4", 1), USB_NAK);
-    assert_int_equal(in(&r, reply), 4);
-    assert_int_equal(ask(&r, "\xD4", 1, reply), 4);
+    assert_int_equal(send_out(&r, "\xE8\xD4", 2), 1);
+    assert_int_equal(send_out(&r, "\xD4", 1), USB_NAK);
+    assert_int_equal(read_in(&r, reply), 4);
+    assert_int_equal(ask_model(&r, "\xD4", 1, reply), 4);
     assert_int_equal(le32(reply), 16384);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 /* Bytes of a reply to a scan of n bytes less one; the lengths of the transfers it comes in. */
@@ -165,41 +165,41 @@ static void in__lengths__transfers_end_as_the_vendor_says(void **state)
     static uint8_t request[16384], reply[CAP];
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct rig r = make(rows[i].options);
+        struct rig r = make_model(rows[i].options);
         unsigned n = rows[i].bytes - 1;
         print_message("  %s\n", rows[i].name);
         request[0] = 0xCF;
         put_le16(request + 2, (uint16_t)(n * 8));
-        assert_int_equal(out(&r, request, 4 + 2 * n), 4 + 2 * n);
+        assert_int_equal(send_out(&r, request, 4 + 2 * n), 4 + 2 * n);
         for (size_t k = 0; k == 0 || rows[i].transfer[k - 1] != USB_NAK; k++)
-            assert_int_equal(in(&r, reply), rows[i].transfer[k]);
-        unmake(&r);
+            assert_int_equal(read_in(&r, reply), rows[i].transfer[k]);
+        unmake_rig(&r);
     }
 }
 
 static void register__handles__come_and_go(void **state)
 {
     (void)state;
-    struct rig r = make("others=2");
+    struct rig r = make_model("others=2");
     uint8_t request[14] = { 0x09, 0x64 }, reply[CAP];
-    assert_int_equal(ask(&r, request, 14, reply), 76);
+    assert_int_equal(ask_model(&r, request, 14, reply), 76);
     assert_int_equal(le16(reply), 3);
     assert_int_equal(le16(reply + 2), 3); /* entries */
     assert_int_equal(le16(reply + 4), 16);
     assert_int_equal(le16(reply + 8 + 2 * 16 + 10), 3);
     request[1] = 0x65;
     request[12] = 3;
-    ask(&r, request, 14, reply);
+    ask_model(&r, request, 14, reply);
     assert_int_equal(le16(reply + 2), 2);
-    unmake(&r);
+    unmake_rig(&r);
     /* full: the new handle stands in no entry; the table takes several packets' worth */
-    r = make("others=16");
+    r = make_model("others=16");
     request[1] = 0x64;
     request[12] = 0;
-    assert_int_equal(ask(&r, request, 14, reply), 8 + 16 * 16 + 4);
+    assert_int_equal(ask_model(&r, request, 14, reply), 8 + 16 * 16 + 4);
     for (unsigned i = 0; i < 16; i++)
         assert_int_not_equal(le16(reply + 8 + 16 * i + 10), le16(reply));
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void pins__reset_lines__reach_the_board(void **state)
@@ -214,17 +214,17 @@ static void pins__reset_lines__reach_the_board(void **state)
         { 0x02, JTAG_PIN_NTRST, true },   { 0x03, JTAG_PIN_NRESET, true },
     };
     (void)state;
-    struct rig r = make("");
+    struct rig r = make_model("");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         unsigned value, known;
         uint8_t reply[CAP];
-        assert_int_equal(ask(&r, &rows[i].command, 1, reply), USB_NAK);
+        assert_int_equal(ask_model(&r, &rows[i].command, 1, reply), USB_NAK);
         assert_int_equal(r.board->type->get_pins(r.board, &value, &known, NULL), 0);
         assert_int_equal(!!(value & rows[i].pin), rows[i].high);
-        assert_int_equal(ask(&r, "\x07", 1, reply), 8);
+        assert_int_equal(ask_model(&r, "\x07", 1, reply), 8);
         assert_int_equal(reply[rows[i].pin == JTAG_PIN_NRESET ? 6 : 7], rows[i].high);
     }
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void speed__asked_for__is_a_divider_of_the_base(void **state)
@@ -234,15 +234,15 @@ static void speed__asked_for__is_a_divider_of_the_base(void **state)
     } rows[] = { { 1000, 1000000 }, { 7000, 6666666 }, { 60000, 15000000 }, { 0xFFFF, 15000000 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct rig r = make("");
+        struct rig r = make_model("");
         uint8_t speed[3] = { 5, (uint8_t)rows[i].khz, (uint8_t)(rows[i].khz >> 8) },
                 scan[4 + 2 * 1000] = { 0xCF, 0, 8000 & 0xFF, 8000 >> 8 }, reply[CAP];
-        assert_int_equal(out(&r, speed, 3), 3);
+        assert_int_equal(send_out(&r, speed, 3), 3);
         uint64_t before = r.board->type->now_ns(r.board);
-        ask(&r, scan, sizeof scan, reply);
+        ask_model(&r, scan, sizeof scan, reply);
         uint64_t want = 8000 * UINT64_C(1000000000) / rows[i].hz;
         assert_in_range(r.board->type->now_ns(r.board) - before, want * 99 / 100, want * 101 / 100);
-        unmake(&r);
+        unmake_rig(&r);
     }
 }
 
@@ -260,7 +260,7 @@ static void descriptors__each_kind__one_vendor_interface_with_two_bulk_endpoints
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct rig r = make(rows[i].options);
+        struct rig r = make_model(rows[i].options);
         const struct usb_model_identity *id = &r.m->id;
         unsigned vendor = 0, bulk = 0;
         bool ours = false;
@@ -276,7 +276,7 @@ static void descriptors__each_kind__one_vendor_interface_with_two_bulk_endpoints
         assert_int_equal(vendor, 1);
         assert_int_equal(bulk, 2);
         assert_string_equal(id->strings[3], rows[i].serial);
-        unmake(&r);
+        unmake_rig(&r);
     }
 }
 

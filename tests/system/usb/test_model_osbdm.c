@@ -22,7 +22,7 @@ struct rig {
     uint8_t reply[PACKET];
 };
 
-static struct rig make(const char *options, const char *board)
+static struct rig make_model(const char *options, const char *board)
 {
     struct rig r = { 0 };
     struct err err = { 0 };
@@ -32,26 +32,26 @@ static struct rig make(const char *options, const char *board)
     return r;
 }
 
-static void unmake(struct rig *r)
+static void unmake_rig(struct rig *r)
 {
     r->m->type->destroy(r->m);
     r->board->type->destroy(r->board);
 }
 
-static int ask(struct rig *r, const uint8_t *packet, size_t len)
+static int ask_model(struct rig *r, const uint8_t *packet, size_t len)
 {
     assert_int_equal(r->m->type->out(r->m, EP_OUT, packet, len), len);
     return r->m->type->in(r->m, EP_IN, r->reply, PACKET);
 }
 
-static uint32_t speed(struct rig *r)
+static uint32_t ask_speed(struct rig *r)
 {
-    assert_int_equal(ask(r, (const uint8_t[]){ 0x26 }, 1), 6);
+    assert_int_equal(ask_model(r, (const uint8_t[]){ 0x26 }, 1), 6);
     return be32(r->reply + 2);
 }
 
 /* Bytes of BDC commands, by sub-command 1D or 2D; expect answers. */
-static void bytes(struct rig *r, bool dummy, const uint8_t *send, size_t n, unsigned expect)
+static void run_bytes(struct rig *r, bool dummy, const uint8_t *send, size_t n, unsigned expect)
 {
     uint8_t p[PACKET] = { 0x27, dummy ? 0x2D : 0x1D };
     size_t at = 4 + (dummy ? 1u : 0u);
@@ -60,13 +60,13 @@ static void bytes(struct rig *r, bool dummy, const uint8_t *send, size_t n, unsi
     for (unsigned k = 0; k < expect; k++, at += 2)
         p[at] = dummy ? 0x01 : 0x07;
     put_be16(p + 2, (uint16_t)(at - 4));
-    assert_int_equal(ask(r, p, PACKET), PACKET);
+    assert_int_equal(ask_model(r, p, PACKET), PACKET);
     assert_int_equal(r->reply[0], 0x27);
     assert_int_equal(be16(r->reply + 2), expect);
 }
-#define BYTES(r, dummy, expect, ...)                                                          \
-    bytes(r, dummy, (const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ }, \
-          expect)
+#define BYTES(r, dummy, expect, ...)                                                              \
+    run_bytes(r, dummy, (const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ }, \
+              expect)
 
 static void command__fixed_answers__as_the_firmware_gives_them(void **state)
 {
@@ -84,37 +84,37 @@ static void command__fixed_answers__as_the_firmware_gives_them(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct rig r = make(rows[i].options, "");
+        struct rig r = make_model(rows[i].options, "");
         print_message("  %s\n", rows[i].name);
-        assert_int_equal(ask(&r, rows[i].command, 4), rows[i].len);
+        assert_int_equal(ask_model(&r, rows[i].command, 4), rows[i].len);
         assert_memory_equal(r.reply, rows[i].reply, (size_t)rows[i].len);
-        unmake(&r);
+        unmake_rig(&r);
     }
 }
 
 static void speed__measured_or_not__in_ticks_of_60_mhz(void **state)
 {
-    struct rig r = make("", ""), silent = make("", "fault=silent");
+    struct rig r = make_model("", ""), silent = make_model("", "fault=silent");
     (void)state;
-    assert_in_range(speed(&r), 7600, 7760);
-    assert_int_equal(ask(&r, (const uint8_t[]){ 0x10 }, 1), 12);
+    assert_in_range(ask_speed(&r), 7600, 7760);
+    assert_int_equal(ask_model(&r, (const uint8_t[]){ 0x10 }, 1), 12);
     assert_int_equal(r.reply[4], 1);
-    assert_int_equal(speed(&silent), 0);
-    assert_int_equal(ask(&silent, (const uint8_t[]){ 0x25, 0, 0, 0xFF, 0xFF }, 5), 2);
+    assert_int_equal(ask_speed(&silent), 0);
+    assert_int_equal(ask_model(&silent, (const uint8_t[]){ 0x25, 0, 0, 0xFF, 0xFF }, 5), 2);
     /* the low byte comes first, and 16 bits count: that was "sync now" */
-    assert_int_equal(speed(&silent), 0);
-    assert_int_equal(ask(&silent, (const uint8_t[]){ 0x25, 0xFF, 0xFF, 0, 0 }, 5), 2);
-    assert_in_range(speed(&silent), 65530, 65535); /* stays as it was set */
-    unmake(&r);
-    unmake(&silent);
+    assert_int_equal(ask_speed(&silent), 0);
+    assert_int_equal(ask_model(&silent, (const uint8_t[]){ 0x25, 0xFF, 0xFF, 0, 0 }, 5), 2);
+    assert_in_range(ask_speed(&silent), 65530, 65535); /* stays as it was set */
+    unmake_rig(&r);
+    unmake_rig(&silent);
 }
 
 static void pipe__bdc_commands__reach_the_part(void **state)
 {
     (void)state;
     for (int dummy = 0; dummy < 2; dummy++) {
-        struct rig r = make("", "");
-        speed(&r);
+        struct rig r = make_model("", "");
+        ask_speed(&r);
         BYTES(&r, dummy, 0, 0x03);             /* ACK_DISABLE */
         BYTES(&r, dummy, 0, 0x0D, 0x80, 0xFF); /* ENBDC */
         BYTES(&r, dummy, 2, 0x2D);
@@ -128,43 +128,43 @@ static void pipe__bdc_commands__reach_the_part(void **state)
         BYTES(&r, dummy, 0, 0x04);
         BYTES(&r, dummy, 2, 0x2D);
         assert_int_equal(be16(r.reply + 4), 0xC200);
-        unmake(&r);
+        unmake_rig(&r);
     }
 }
 
 static void pins__low_and_released__special_mode(void **state)
 {
-    struct rig r = make("", "");
+    struct rig r = make_model("", "");
     (void)state;
-    ask(&r, (const uint8_t[]){ 0x27, 0x07, 0, 1, 0x00 }, 5);
-    ask(&r, (const uint8_t[]){ 0x27, 0x08, 0, 1, 0x00 }, 5);
-    ask(&r, (const uint8_t[]){ 0x27, 0x08, 0, 1, 0xFF }, 5);
-    ask(&r, (const uint8_t[]){ 0x27, 0x07, 0, 1, 0xFF }, 5);
-    speed(&r);
+    ask_model(&r, (const uint8_t[]){ 0x27, 0x07, 0, 1, 0x00 }, 5);
+    ask_model(&r, (const uint8_t[]){ 0x27, 0x08, 0, 1, 0x00 }, 5);
+    ask_model(&r, (const uint8_t[]){ 0x27, 0x08, 0, 1, 0xFF }, 5);
+    ask_model(&r, (const uint8_t[]){ 0x27, 0x07, 0, 1, 0xFF }, 5);
+    ask_speed(&r);
     BYTES(&r, false, 2, 0x2D);
     assert_int_equal(be16(r.reply + 4) & 0xC000, 0xC000);
-    ask(&r, (const uint8_t[]){ 0x1B, 3 }, 2);
+    ask_model(&r, (const uint8_t[]){ 0x1B, 3 }, 2);
     BYTES(&r, false, 2, 0x2D);
     assert_int_equal(be16(r.reply + 4) & 0xC000, 0);
-    ask(&r, (const uint8_t[]){ 0x1B, 2 }, 2);
+    ask_model(&r, (const uint8_t[]){ 0x1B, 2 }, 2);
     BYTES(&r, false, 2, 0x2D);
     assert_int_equal(be16(r.reply + 4) & 0xC000, 0xC000);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 static void packets__two_in_one_transfer__both_answers_are_lost_and_no_more(void **state)
 {
     uint8_t two[2 * PACKET] = { 0x50 };
-    struct rig r = make("", "");
+    struct rig r = make_model("", "");
     (void)state;
     two[PACKET] = 0x10;
     assert_int_equal(r.m->type->out(r.m, EP_OUT, two, sizeof two), PACKET);
     assert_int_equal(r.m->type->out(r.m, EP_OUT, two + PACKET, PACKET), PACKET);
     /* the host takes it for one it has had */
     assert_int_equal(r.m->type->in(r.m, EP_IN, r.reply, PACKET), USB_NAK);
-    assert_int_equal(ask(&r, (const uint8_t[]){ 0x10 }, 1), 12);
+    assert_int_equal(ask_model(&r, (const uint8_t[]){ 0x10 }, 1), 12);
     assert_int_equal(r.reply[0], 0x10);
-    unmake(&r);
+    unmake_rig(&r);
 }
 
 int main(void)

@@ -31,7 +31,7 @@ struct judge {
     struct scan scan[SCANS];
 };
 
-static uint64_t rnd(uint64_t *s)
+static uint64_t next_random(uint64_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 7;
@@ -45,9 +45,11 @@ static void make_scans(struct judge *j)
     for (unsigned i = 0; i < SCANS; i++) {
         struct scan *s = &j->scan[i];
         s->ir = i % 10 == 0;
-        s->bits = s->ir ? IR_BITS : rnd(&seed) % 2 ? 32 : (unsigned)(rnd(&seed) % 64) + 1;
+        s->bits = s->ir                    ? IR_BITS
+                  : next_random(&seed) % 2 ? 32
+                                           : (unsigned)(next_random(&seed) % 64) + 1;
         uint64_t v = s->ir ? (i % 30 == 20 ? 0xFFFF : 0x6000)
-                           : rnd(&seed) & (~(uint64_t)0 >> (64 - s->bits));
+                           : next_random(&seed) & (~(uint64_t)0 >> (64 - s->bits));
         put_le64(s->tdi, v);
     }
 }

@@ -47,7 +47,7 @@ static int close_it(void **state)
     return 0;
 }
 
-static void tell(const char *command)
+static void tell_rig(const char *command)
 {
     struct sockaddr_un a = { .sun_family = AF_UNIX };
     char answer[64] = "";
@@ -60,7 +60,8 @@ static void tell(const char *command)
     close(fd);
 }
 
-static int bulk(struct fixture *fx, uint8_t ep, void *data, int len, int *done, unsigned ms)
+static int bulk_transfer(struct fixture *fx, uint8_t ep, void *data, int len, int *done,
+                         unsigned ms)
 {
     return libusb_bulk_transfer(fx->h, ep, data, len, done, ms);
 }
@@ -113,9 +114,9 @@ static void bulk__any_length__comes_back(void **state)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         for (int k = 0; k < lengths[i]; k++)
             out[k] = (uint8_t)(k * 7 + (int)i);
-        assert_int_equal(bulk(fx, OUT, out, lengths[i], &done, LONG_MS), 0);
+        assert_int_equal(bulk_transfer(fx, OUT, out, lengths[i], &done, LONG_MS), 0);
         assert_int_equal(done, lengths[i]);
-        assert_int_equal(bulk(fx, IN, in, sizeof in, &done, LONG_MS), 0);
+        assert_int_equal(bulk_transfer(fx, IN, in, sizeof in, &done, LONG_MS), 0);
         assert_int_equal(done, lengths[i]);
         assert_memory_equal(in, out, (size_t)done);
     }
@@ -127,11 +128,11 @@ static void bulk__full_packets_only__read_waits_for_a_short_one(void **state)
     struct fixture *fx = *state;
     uint8_t out[512] = { 1 }, in[1024];
     int done;
-    assert_int_equal(bulk(fx, OUT, out, 512, &done, LONG_MS), 0);
-    assert_int_equal(bulk(fx, IN, in, 1024, &done, QUICK_MS), LIBUSB_ERROR_TIMEOUT);
+    assert_int_equal(bulk_transfer(fx, OUT, out, 512, &done, LONG_MS), 0);
+    assert_int_equal(bulk_transfer(fx, IN, in, 1024, &done, QUICK_MS), LIBUSB_ERROR_TIMEOUT);
     assert_int_equal(done, 512);
-    assert_int_equal(bulk(fx, OUT, out, 512, &done, LONG_MS), 0);
-    assert_int_equal(bulk(fx, IN, in, 512, &done, LONG_MS), 0);
+    assert_int_equal(bulk_transfer(fx, OUT, out, 512, &done, LONG_MS), 0);
+    assert_int_equal(bulk_transfer(fx, IN, in, 512, &done, LONG_MS), 0);
     assert_int_equal(done, 512);
 }
 
@@ -142,7 +143,7 @@ static void bulk__nothing_there__times_out_without_spinning(void **state)
     uint8_t in[64];
     int done;
     getrusage(RUSAGE_SELF, &a);
-    assert_int_equal(bulk(fx, IN, in, sizeof in, &done, 300), LIBUSB_ERROR_TIMEOUT);
+    assert_int_equal(bulk_transfer(fx, IN, in, sizeof in, &done, 300), LIBUSB_ERROR_TIMEOUT);
     getrusage(RUSAGE_SELF, &b);
     assert_int_equal(done, 0);
     /* Not a figure: spinning on REAP makes thousands of switches, waiting in poll() a few. */
@@ -154,8 +155,8 @@ static void bulk__packet_larger_than_asked_for__overflows(void **state)
     struct fixture *fx = *state;
     uint8_t out[100] = { 0 }, in[64];
     int done;
-    assert_int_equal(bulk(fx, OUT, out, sizeof out, &done, LONG_MS), 0);
-    assert_int_equal(bulk(fx, IN, in, sizeof in, &done, LONG_MS), LIBUSB_ERROR_OVERFLOW);
+    assert_int_equal(bulk_transfer(fx, OUT, out, sizeof out, &done, LONG_MS), 0);
+    assert_int_equal(bulk_transfer(fx, IN, in, sizeof in, &done, LONG_MS), LIBUSB_ERROR_OVERFLOW);
 }
 
 /* A latency timer of the device: nothing asks for the answer, time does. */
@@ -165,8 +166,8 @@ static void bulk__device_answers_by_itself_later__read_ends(void **state)
     uint8_t in[64];
     int done;
     assert_int_equal(libusb_control_transfer(fx->h, 0x40, 4, 50, 0, NULL, 0, LONG_MS), 0);
-    assert_int_equal(bulk(fx, OUT, (uint8_t *)"x", 1, &done, LONG_MS), 0);
-    assert_int_equal(bulk(fx, IN, in, sizeof in, &done, LONG_MS), 0);
+    assert_int_equal(bulk_transfer(fx, OUT, (uint8_t *)"x", 1, &done, LONG_MS), 0);
+    assert_int_equal(bulk_transfer(fx, IN, in, sizeof in, &done, LONG_MS), 0);
     assert_int_equal(done, 1);
 }
 
@@ -244,7 +245,7 @@ struct one {
     int i;
 };
 
-static void LIBUSB_CALL landed(struct libusb_transfer *t)
+static void LIBUSB_CALL note_landed(struct libusb_transfer *t)
 {
     struct one *o = t->user_data;
     o->f->order[o->f->completed++] = o->i;
@@ -272,9 +273,10 @@ static void async__in_flight_together__complete_in_order_and_cancel(void **state
         one[i] = (struct one){ &f, i };
         t[i] = libusb_alloc_transfer(0);
         if (i < 3)
-            libusb_fill_bulk_transfer(t[i], fx->h, IN, in[i], 512, landed, &one[i], 0);
+            libusb_fill_bulk_transfer(t[i], fx->h, IN, in[i], 512, note_landed, &one[i], 0);
         else
-            libusb_fill_bulk_transfer(t[i], fx->h, OUT, (uint8_t *)"abc", 3, landed, &one[i], 0);
+            libusb_fill_bulk_transfer(t[i], fx->h, OUT, (uint8_t *)"abc", 3, note_landed, &one[i],
+                                      0);
         assert_int_equal(libusb_submit_transfer(t[i]), 0);
     }
     run_until(fx, &f.completed, 2); /* the OUT, and the first IN by it */
@@ -292,8 +294,8 @@ static void async__in_flight_together__complete_in_order_and_cancel(void **state
 
 /* ---- coming and going ---- */
 
-static int LIBUSB_CALL hotplug(libusb_context *ctx, libusb_device *dev, libusb_hotplug_event e,
-                               void *user)
+static int LIBUSB_CALL note_hotplug(libusb_context *ctx, libusb_device *dev, libusb_hotplug_event e,
+                                    void *user)
 {
     struct fixture *fx = user;
     (void)ctx;
@@ -317,17 +319,17 @@ static void unplug__read_pending__gone_at_once_and_back_when_plugged(void **stat
     assert_int_equal(libusb_hotplug_register_callback(
                          fx->ctx,
                          LIBUSB_HOTPLUG_EVENT_DEVICE_LEFT | LIBUSB_HOTPLUG_EVENT_DEVICE_ARRIVED, 0,
-                         VID, PID, LIBUSB_HOTPLUG_MATCH_ANY, hotplug, fx, &cb),
+                         VID, PID, LIBUSB_HOTPLUG_MATCH_ANY, note_hotplug, fx, &cb),
                      0);
-    libusb_fill_bulk_transfer(t, fx->h, IN, in, sizeof in, landed, &one, 0);
+    libusb_fill_bulk_transfer(t, fx->h, IN, in, sizeof in, note_landed, &one, 0);
     assert_int_equal(libusb_submit_transfer(t), 0);
-    tell("unplug");
+    tell_rig("unplug");
     run_until(fx, &f.completed, 1);
     assert_int_equal(f.status[0], LIBUSB_TRANSFER_NO_DEVICE);
-    assert_int_equal(bulk(fx, IN, in, sizeof in, &done, QUICK_MS), LIBUSB_ERROR_NO_DEVICE);
+    assert_int_equal(bulk_transfer(fx, IN, in, sizeof in, &done, QUICK_MS), LIBUSB_ERROR_NO_DEVICE);
     run_until(fx, &fx->left, 1);
     assert_null(libusb_open_device_with_vid_pid(fx->ctx, VID, PID));
-    tell("plug");
+    tell_rig("plug");
     run_until(fx, &fx->arrived, 1);
     libusb_free_transfer(t);
     libusb_close(fx->h);
@@ -337,8 +339,8 @@ static void unplug__read_pending__gone_at_once_and_back_when_plugged(void **stat
     assert_int_equal(libusb_claim_interface(fx->h, 0), LIBUSB_ERROR_BUSY);
     assert_int_equal(libusb_detach_kernel_driver(fx->h, 0), 0);
     assert_int_equal(libusb_claim_interface(fx->h, 0), 0);
-    assert_int_equal(bulk(fx, OUT, (uint8_t *)"again", 5, &done, LONG_MS), 0);
-    assert_int_equal(bulk(fx, IN, in, sizeof in, &done, LONG_MS), 0);
+    assert_int_equal(bulk_transfer(fx, OUT, (uint8_t *)"again", 5, &done, LONG_MS), 0);
+    assert_int_equal(bulk_transfer(fx, IN, in, sizeof in, &done, LONG_MS), 0);
     assert_memory_equal(in, "again", 5);
 }
 
@@ -352,8 +354,8 @@ static void unplug__a_listener_does_not_listen__rig_goes_on(void **state)
     int fd = socket(AF_UNIX, SOCK_RAW, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
     for (int i = 0; i < 50; i++) {
-        tell("unplug");
-        tell("plug");
+        tell_rig("unplug");
+        tell_rig("plug");
     }
     close(fd);
     unlink(a.sun_path);
@@ -366,18 +368,18 @@ static void unplug__a_listener_goes_away__rig_goes_on(void **state)
     (void)state;
     snprintf(name, sizeof name, "%s/event99998", getenv("UMOCKDEV_DIR"));
     assert_int_equal(symlink("nowhere", name), 0);
-    tell("unplug");
-    tell("plug");
+    tell_rig("unplug");
+    tell_rig("plug");
     unlink(name);
 }
 
 /* ---- faults: the command line put one at the N-th transfer of a fresh device ---- */
 
-static int echo(struct fixture *fx, const char *text, uint8_t *in, int cap, int *got)
+static int echo_text(struct fixture *fx, const char *text, uint8_t *in, int cap, int *got)
 {
     int done;
-    int ret = bulk(fx, OUT, (uint8_t *)text, (int)strlen(text), &done, QUICK_MS);
-    return ret ? ret : bulk(fx, IN, in, cap, got, QUICK_MS);
+    int ret = bulk_transfer(fx, OUT, (uint8_t *)text, (int)strlen(text), &done, QUICK_MS);
+    return ret ? ret : bulk_transfer(fx, IN, in, cap, got, QUICK_MS);
 }
 
 static void fault__armed__strikes_that_transfer_and_no_other(void **state)
@@ -398,28 +400,28 @@ static void fault__armed__strikes_that_transfer_and_no_other(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char line[40];
-        tell("unplug"); /* counts begin anew with nothing: they go on */
-        tell("plug");
+        tell_rig("unplug"); /* counts begin anew with nothing: they go on */
+        tell_rig("plug");
         libusb_close(fx->h);
         fx->h = libusb_open_device_with_vid_pid(fx->ctx, VID, PID);
         libusb_set_auto_detach_kernel_driver(fx->h, 1);
         assert_int_equal(libusb_claim_interface(fx->h, 0), 0);
         print_message("  %s\n", rows[i].fault);
-        assert_int_equal(echo(fx, "one", in, 512, &got), 0);
+        assert_int_equal(echo_text(fx, "one", in, 512, &got), 0);
         snprintf(line, sizeof line, "strike %s 2", rows[i].fault); /* the IN */
-        tell(line);
+        tell_rig(line);
         memset(in, 0, sizeof in);
-        assert_int_equal(echo(fx, "two", in, 512, &got), rows[i].ret);
+        assert_int_equal(echo_text(fx, "two", in, 512, &got), rows[i].ret);
         assert_int_equal(got, rows[i].len);
         assert_memory_equal(in, rows[i].now, (size_t)rows[i].len);
         libusb_clear_halt(fx->h, IN);
-        assert_int_equal(echo(fx, "next", in, 512, &got), 0);
+        assert_int_equal(echo_text(fx, "next", in, 512, &got), 0);
         assert_memory_equal(in, rows[i].next, strlen(rows[i].next));
     }
 }
 
 /* For --time virtual: n exchanges, one after another. */
-static int exchanges(int n)
+static int run_exchanges(int n)
 {
     void *state;
     if (open_it(&state) < 0)
@@ -427,8 +429,8 @@ static int exchanges(int n)
     struct fixture *fx = state;
     for (int i = 0, done; i < n; i++) {
         uint8_t in[64];
-        if (bulk(fx, OUT, (uint8_t *)"x", 1, &done, LONG_MS) < 0 ||
-            bulk(fx, IN, in, sizeof in, &done, LONG_MS) < 0)
+        if (bulk_transfer(fx, OUT, (uint8_t *)"x", 1, &done, LONG_MS) < 0 ||
+            bulk_transfer(fx, IN, in, sizeof in, &done, LONG_MS) < 0)
             return 1;
     }
     return close_it(&state);
@@ -437,7 +439,7 @@ static int exchanges(int n)
 int main(int argc, char **argv)
 {
     if (argc > 1)
-        return exchanges(atoi(argv[1]));
+        return run_exchanges(atoi(argv[1]));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(device__found__has_its_strings_and_speed, open_it,
                                         close_it),

@@ -15,13 +15,13 @@
 
 enum { VID = 0x1209, PID = 2, REPORT = 64, LONG_MS = 5000 };
 
-static int setup(void **state)
+static int open_hid(void **state)
 {
     *state = hid_open(VID, PID, NULL);
     return *state ? 0 : -1;
 }
 
-static int teardown(void **state)
+static int close_hid(void **state)
 {
     hid_close(*state);
     return hid_exit();
@@ -119,7 +119,7 @@ static void fault__on_the_way_in__next_reports_come(void **state)
     }
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, open_hid, close_hid)
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -22,7 +22,7 @@
 enum { IN = 0x81, OUT = 0x02, QUICK_MS = 100, LONG_MS = 5000, SOON_MS = 2000 };
 static const struct usb_id loop[] = { { 0x1209, 1 }, { 0, 0 } };
 
-static void tell(const char *command)
+static void tell_rig(const char *command)
 {
     struct sockaddr_un a = { .sun_family = AF_UNIX };
     char answer[64] = "";
@@ -35,13 +35,13 @@ static void tell(const char *command)
     close(fd);
 }
 
-static void find(struct usb_info *dev) { assert_int_equal(usb_list(loop, dev, 1, NULL), 1); }
+static void find_device(struct usb_info *dev) { assert_int_equal(usb_list(loop, dev, 1, NULL), 1); }
 
 static int open_it(void **state)
 {
     struct usb_info dev;
     struct err err = { .code = ERR_OK };
-    find(&dev);
+    find_device(&dev);
     int ret = usb_open(&dev, 0, NULL, (struct usb **)state, &err);
     if (ret < 0)
         print_message("%s (%s)\n", err.what, err.hint);
@@ -53,7 +53,7 @@ static int close_it(void **state)
     return 0;
 }
 
-static int echo(struct usb *u, const char *text, char *back, size_t cap, struct err *err)
+static int echo_text(struct usb *u, const char *text, char *back, size_t cap, struct err *err)
 {
     int ret = usb_bulk(u, OUT, (uint8_t *)text, strlen(text), QUICK_MS, err);
     memset(back, 0, cap);
@@ -61,15 +61,15 @@ static int echo(struct usb *u, const char *text, char *back, size_t cap, struct 
 }
 
 /* It works, and is in step. */
-static void works(struct usb *u)
+static void expect_works(struct usb *u)
 {
     char back[512];
     struct err err = { .code = ERR_OK };
-    if (echo(u, "works", back, sizeof back, &err) != 5 || strcmp(back, "works"))
+    if (echo_text(u, "works", back, sizeof back, &err) != 5 || strcmp(back, "works"))
         fail_msg("%s: '%s'", err.what, back);
 }
 
-static int descriptors(void)
+static int count_descriptors(void)
 {
     int n = 0;
     for (int fd = 0; fd < 1024; fd++)
@@ -83,7 +83,7 @@ static void list__device__all_that_the_descriptors_say(void **state)
 {
     struct usb_info dev;
     (void)state;
-    find(&dev);
+    find_device(&dev);
     assert_string_equal(dev.bus_path, "1-2.3");
     assert_string_equal(dev.serial, "S42");
     assert_string_equal(dev.product, "Loop");
@@ -104,7 +104,7 @@ static void check__free_then_held__says_by_whom(void **state)
     struct usb *u, *second = NULL;
     struct err err = { .code = ERR_OK };
     (void)state;
-    find(&dev);
+    find_device(&dev);
     assert_int_equal(usb_check(&dev, 0, NULL), 0); /* though cdc_acm is bound to it */
     assert_int_equal(usb_open(&dev, 0, NULL, &u, NULL), 0);
     assert_int_equal(usb_check(&dev, 0, &err), -ERR_USB);
@@ -112,7 +112,7 @@ static void check__free_then_held__says_by_whom(void **state)
     assert_string_not_equal(err.hint, "");
     assert_int_equal(usb_open(&dev, 0, NULL, &second, &err), -ERR_USB);
     assert_null(second);
-    works(u);
+    expect_works(u);
     usb_close(u);
     assert_int_equal(usb_check(&dev, 0, NULL), 0);
     assert_int_equal(usb_open(&dev, 7, NULL, &u, &err), -ERR_USB);
@@ -173,7 +173,7 @@ static void bulk__whole_packets_and_no_empty_one__read_has_them_at_its_deadline(
     uint8_t out[512] = { 1 }, in[1024];
     assert_int_equal(usb_bulk(u, OUT, out, 512, LONG_MS, NULL), 512);
     assert_int_equal(usb_bulk(u, IN, in, 1024, QUICK_MS, NULL), 512);
-    works(u);
+    expect_works(u);
 }
 
 static void bulk__nothing_comes__timeout_without_spinning_and_usable(void **state)
@@ -188,7 +188,7 @@ static void bulk__nothing_comes__timeout_without_spinning_and_usable(void **stat
     /* waiting, not asking again and again */
     assert_in_range(b.ru_nvcsw + b.ru_nivcsw - a.ru_nvcsw - a.ru_nivcsw, 0, 200);
     assert_non_null(strstr(err.what, "1-2.3"));
-    works(u);
+    expect_works(u);
 }
 
 static void bulk__more_than_asked_for__protocol_and_usable(void **state)
@@ -197,7 +197,7 @@ static void bulk__more_than_asked_for__protocol_and_usable(void **state)
     uint8_t out[100] = { 0 }, in[64];
     assert_int_equal(usb_bulk(u, OUT, out, sizeof out, LONG_MS, NULL), 100);
     assert_int_equal(usb_bulk(u, IN, in, sizeof in, LONG_MS, NULL), -ERR_PROTOCOL);
-    works(u);
+    expect_works(u);
 }
 
 static void bulk__endpoint_it_lacks__unsupported(void **state)
@@ -218,7 +218,7 @@ static void drain__what_was_left__gone(void **state)
         assert_int_equal(usb_bulk(u, OUT, out, sizeof out, LONG_MS, NULL), 700);
     assert_int_equal(usb_drain(u, IN, 30, 50, NULL), 2100);
     assert_int_equal(usb_drain(u, IN, 30, 50, NULL), 0);
-    works(u);
+    expect_works(u);
 }
 
 static void reset__in_the_middle__usable(void **state)
@@ -228,7 +228,7 @@ static void reset__in_the_middle__usable(void **state)
     assert_int_equal(usb_submit(u, 0, IN, in, sizeof in, NULL), 0);
     assert_int_equal(usb_reset(u, NULL), 0);
     assert_int_equal(usb_wait(u, 0, 0, NULL), -ERR_STATE); /* cancelled: the slot is free */
-    works(u);
+    expect_works(u);
 }
 
 /* ---- many ---- */
@@ -251,7 +251,7 @@ static void slots__all_in_flight__results_in_order(void **state)
             assert_memory_equal(in[i], out[i], 100 + i);
         }
     }
-    works(u);
+    expect_works(u);
 }
 
 static void wait__zero_ms__only_looks(void **state)
@@ -260,7 +260,7 @@ static void wait__zero_ms__only_looks(void **state)
     uint8_t in[64];
     assert_int_equal(usb_submit(u, 5, IN, in, sizeof in, NULL), 0);
     assert_int_equal(usb_wait(u, 5, 0, NULL), -ERR_TIMEOUT);
-    works(u);
+    expect_works(u);
 }
 
 static void cancel_all__many_in_flight__every_slot_free(void **state)
@@ -273,7 +273,7 @@ static void cancel_all__many_in_flight__every_slot_free(void **state)
         usb_cancel_all(u);
         assert_int_equal(usb_wait(u, 0, 0, NULL), -ERR_STATE);
     }
-    works(u);
+    expect_works(u);
 }
 
 static void stall__others_behind_it__all_told_and_usable(void **state)
@@ -281,7 +281,7 @@ static void stall__others_behind_it__all_told_and_usable(void **state)
     struct usb *u = *state;
     static uint8_t in[4][512];
     struct err err = { .code = ERR_OK };
-    tell("strike stall 2"); /* the first IN after an OUT */
+    tell_rig("strike stall 2"); /* the first IN after an OUT */
     assert_int_equal(usb_bulk(u, OUT, (uint8_t *)"abc", 3, LONG_MS, NULL), 3);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(usb_submit(u, i, IN, in[i], 512, NULL), 0);
@@ -290,7 +290,7 @@ static void stall__others_behind_it__all_told_and_usable(void **state)
     for (unsigned i = 1; i < 4; i++)
         assert_int_equal(usb_wait(u, i, QUICK_MS, NULL), -ERR_PROTOCOL);
     usb_drain(u, IN, 30, 8, NULL);
-    works(u);
+    expect_works(u);
 }
 
 static void faults__one_transfer_each__told_and_usable(void **state)
@@ -310,10 +310,10 @@ static void faults__one_transfer_each__told_and_usable(void **state)
         char line[40], back[512];
         print_message("  %s\n", rows[i].fault);
         snprintf(line, sizeof line, "strike %s", rows[i].fault);
-        tell(line);
-        assert_int_equal(echo(u, "eightish", back, sizeof back, NULL), rows[i].ret);
+        tell_rig(line);
+        assert_int_equal(echo_text(u, "eightish", back, sizeof back, NULL), rows[i].ret);
         assert_true(usb_drain(u, IN, 50, 8, NULL) >= 0);
-        works(u);
+        expect_works(u);
     }
 }
 
@@ -321,7 +321,7 @@ static void faults__one_transfer_each__told_and_usable(void **state)
 
 static void plug_again(struct usb_info *dev)
 {
-    tell("plug");
+    tell_rig("plug");
     for (int i = 0; i < 100 && usb_list(loop, dev, 1, NULL) != 1; i++)
         usleep(20000);
 }
@@ -333,11 +333,11 @@ static void unplug__transfers_in_flight__all_end_and_nothing_is_tried_again(void
     static uint8_t in[8][64];
     struct err err = { .code = ERR_OK };
     (void)state;
-    find(&dev);
+    find_device(&dev);
     assert_int_equal(usb_open(&dev, 0, NULL, &u, NULL), 0);
     for (unsigned i = 0; i < 8; i++)
         assert_int_equal(usb_submit(u, i, IN, in[i], 64, NULL), 0);
-    tell("unplug");
+    tell_rig("unplug");
     for (unsigned i = 0; i < 8; i++)
         assert_int_equal(usb_wait(u, i, 60000, &err), -ERR_USB); /* its minute over: -ERR_TIMEOUT */
     assert_non_null(strstr(err.what, "unplugged"));
@@ -350,7 +350,7 @@ static void unplug__transfers_in_flight__all_end_and_nothing_is_tried_again(void
     plug_again(&again);
     assert_int_equal(usb_open(&dev, 0, NULL, &u, &err), -ERR_USB); /* its address was another */
     assert_int_equal(usb_open(&again, 0, NULL, &u, &err), 0);
-    works(u);
+    expect_works(u);
     usb_close(u);
 }
 
@@ -362,16 +362,16 @@ static void close__transfers_in_flight__nothing_left(void **state)
     for (int round = 0; round < 20; round++) {
         struct usb *u;
         uint8_t *in = malloc(USB_SLOTS * 64);
-        find(&dev);
+        find_device(&dev);
         assert_int_equal(usb_open(&dev, 0, NULL, &u, NULL), 0);
         for (unsigned i = 0; i < USB_SLOTS; i++)
             assert_int_equal(usb_submit(u, i, IN, in + i * 64, 64, NULL), 0);
         usb_close(u);
         free(in); /* a transfer that still had it would be seen by ASan */
         if (round == 0)
-            before = descriptors();
+            before = count_descriptors();
     }
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(count_descriptors(), before);
 }
 
 static void unplug__twenty_times__no_descriptor_left(void **state)
@@ -382,21 +382,21 @@ static void unplug__twenty_times__no_descriptor_left(void **state)
     for (int round = 0; round < 20; round++) {
         struct usb *u;
         uint8_t in[64];
-        find(&dev);
+        find_device(&dev);
         assert_int_equal(usb_open(&dev, 0, NULL, &u, NULL), 0);
         assert_int_equal(usb_submit(u, 0, IN, in, sizeof in, NULL), 0);
-        tell("unplug");
+        tell_rig("unplug");
         assert_int_equal(usb_wait(u, 0, LONG_MS, NULL), -ERR_USB);
         usb_close(u);
         plug_again(&dev);
         if (round == 0)
-            before = descriptors();
+            before = count_descriptors();
     }
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(count_descriptors(), before);
 }
 
 static const struct probe_driver pretend = { .name = "loop", .ids = loop };
-static int pick(const struct usb_info *dev, struct adapter *row)
+static int pick_interface(const struct usb_info *dev, struct adapter *row)
 {
     row->can = ADAPTER_JTAG;
     return dev->itf[0].number;
@@ -407,7 +407,7 @@ static void adapter__listed__found_again_by_serial_or_place(void **state)
     struct adapter_list list = { 0 };
     struct usb_info dev;
     (void)state;
-    assert_int_equal(adapter_list_usb(&pretend, loop, pick, &list, NULL), 0);
+    assert_int_equal(adapter_list_usb(&pretend, loop, pick_interface, &list, NULL), 0);
     assert_int_equal(list.n, 1);
     assert_string_equal(list.row[0].serial, "S42");
     assert_string_equal(list.row[0].bus_path, "1-2.3");

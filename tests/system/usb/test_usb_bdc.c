@@ -40,8 +40,8 @@ struct fixture {
 };
 
 /* What came is not what is there. */
-__attribute__((format(printf, 3, 4))) static int changed(struct fixture *fx, struct err *err,
-                                                         const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int report_changed(struct fixture *fx, struct err *err,
+                                                                const char *fmt, ...)
 {
     char text[160];
     va_list ap;
@@ -66,13 +66,13 @@ static int run_ops(struct fixture *fx, struct bdc_op *ops, size_t n, struct err 
     return (size_t)ret < n ? err_set(err, ERR_TIMEOUT, "try again", "%d of %zu ops", ret, n) : 0;
 }
 
-static int command(struct fixture *fx, uint8_t opcode, struct err *err)
+static int run_command(struct fixture *fx, uint8_t opcode, struct err *err)
 {
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = opcode };
     return run_ops(fx, &op, 1, err);
 }
 
-static int csr(struct fixture *fx, uint8_t *high, struct err *err)
+static int read_csr(struct fixture *fx, uint8_t *high, struct err *err)
 {
     uint8_t rx[2];
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_READ_BDCCSR, .rx = rx };
@@ -95,7 +95,7 @@ static int fast_clock(struct fixture *fx, struct err *err)
 }
 
 /* SYNC, ACK as the pod wants it, ENBDC, halted. A clock that is fast stays so. */
-static int attach(struct fixture *fx, struct err *err)
+static int attach_part(struct fixture *fx, struct err *err)
 {
     uint8_t enable[2] = { ENBDC, 0xFF };
     struct bdc_op set = { .kind = BDC_COMMAND, .opcode = BDC_WRITE_BDCCSR, .tx = enable };
@@ -104,67 +104,70 @@ static int attach(struct fixture *fx, struct err *err)
     int ret = fx->b->sync(fx->p, &hz, err);
     bool fast = hz > 2000000;
     if (ret == 0 && !fast && (hz < 980000 || hz > 1020000))
-        ret = changed(fx, err, "BDC clock of %u Hz", hz);
+        ret = report_changed(fx, err, "BDC clock of %u Hz", hz);
     if (ret == 0 && (ret = fx->b->set_ack(fx->p, true, err)) == -ERR_UNSUPPORTED)
-        ret = fx->b->can(fx->p, BDC_COMMAND, BDC_ACK_DISABLE) ? command(fx, BDC_ACK_DISABLE, err)
-                                                              : fast_clock(fx, err);
+        ret = fx->b->can(fx->p, BDC_COMMAND, BDC_ACK_DISABLE)
+                  ? run_command(fx, BDC_ACK_DISABLE, err)
+                  : fast_clock(fx, err);
     if (ret == 0)
-        ret = csr(fx, &high, err);
+        ret = read_csr(fx, &high, err);
     enable[0] |= high & CLKSW;
     if (ret == 0)
         ret = run_ops(fx, &set, 1, err);
     if (ret == 0)
-        ret = command(fx, BDC_BACKGROUND, err);
+        ret = run_command(fx, BDC_BACKGROUND, err);
     if (ret == 0)
-        ret = csr(fx, &high, err);
+        ret = read_csr(fx, &high, err);
     if (ret == 0 && (high & (ENBDC | BDMACT | UNSEC)) != (ENBDC | BDMACT | UNSEC))
-        ret = changed(fx, err, "BDCCSR %02X", high);
+        ret = report_changed(fx, err, "BDCCSR %02X", high);
     return ret;
 }
 
 /* Blocks of any width and length, written and read back in other pieces. */
-static int memory(struct fixture *fx, uint32_t seed, unsigned blocks, unsigned most,
-                  struct err *err)
+static int try_memory(struct fixture *fx, uint32_t seed, unsigned blocks, unsigned most,
+                      struct err *err)
 {
     static uint8_t out[MOST], in[MOST];
     int ret = 0;
     for (unsigned i = 0; ret == 0 && i < blocks; i++) {
-        uint32_t len = (rnd(&seed) % (most / 4) + 1) * 4, addr = RAM + rnd(&seed) % 256 * 4;
+        uint32_t len = (next_random(&seed) % (most / 4) + 1) * 4,
+                 addr = RAM + next_random(&seed) % 256 * 4;
         for (uint32_t k = 0; k < len; k++)
-            out[k] = (uint8_t)rnd(&seed);
+            out[k] = (uint8_t)next_random(&seed);
         memset(in, 0x55, sizeof in);
         uint32_t half = len / 8 * 4;
         struct bdc_op ops[] = {
             { .kind = BDC_WRITE,
-              .width = (uint8_t)(1 << rnd(&seed) % 3),
+              .width = (uint8_t)(1 << next_random(&seed) % 3),
               .addr = addr,
               .tx = out,
               .len = len },
             { .kind = BDC_READ,
-              .width = (uint8_t)(1 << rnd(&seed) % 3),
+              .width = (uint8_t)(1 << next_random(&seed) % 3),
               .addr = addr,
               .rx = in,
               .len = half },
             { .kind = BDC_READ,
-              .width = (uint8_t)(1 << rnd(&seed) % 3),
+              .width = (uint8_t)(1 << next_random(&seed) % 3),
               .addr = addr + half,
               .rx = in + half,
               .len = len - half },
         };
         ret = run_ops(fx, ops, ARRAY_LEN(ops), err);
         if (ret == 0 && memcmp(in, out, len) != 0)
-            ret = changed(fx, err, "block %u of %u bytes at %06X came back changed", i, len, addr);
+            ret = report_changed(fx, err, "block %u of %u bytes at %06X came back changed", i, len,
+                                 addr);
     }
     return ret;
 }
 
-static int registers(struct fixture *fx, uint32_t seed, unsigned n, struct err *err)
+static int try_registers(struct fixture *fx, uint32_t seed, unsigned n, struct err *err)
 {
     static const uint8_t width[REGISTERS] = { 1, 1, 2, 2, 2, 2, 4, 4, 3, 3, 3, 3 };
     uint8_t out[REGISTERS][4], in[REGISTERS][4];
     struct bdc_op ops[2 * 12];
     for (unsigned r = 0; r < n; r++) {
-        put_be32(out[r], rnd(&seed) & 0xFFFFFFFFu >> (32 - 8 * width[r]));
+        put_be32(out[r], next_random(&seed) & 0xFFFFFFFFu >> (32 - 8 * width[r]));
         ops[r] = (struct bdc_op){ .kind = BDC_COMMAND,
                                   .opcode = (uint8_t)(BDC_WRITE_REG + r),
                                   .tx = out[r] };
@@ -175,20 +178,20 @@ static int registers(struct fixture *fx, uint32_t seed, unsigned n, struct err *
     int ret = run_ops(fx, ops, 2 * (size_t)n, err);
     for (unsigned r = 0; ret == 0 && r < n; r++)
         if ((be32(in[r]) & 0xFFFFFFFFu >> (32 - 8 * width[r])) != be32(out[r]))
-            ret = changed(fx, err, "register %u: %08x, %08x was written", r, be32(in[r]),
-                          be32(out[r]));
+            ret = report_changed(fx, err, "register %u: %08x, %08x was written", r, be32(in[r]),
+                                 be32(out[r]));
     return ret;
 }
 
 static int standard_run(struct fixture *fx, struct err *err)
 {
-    int ret = attach(fx, err);
+    int ret = attach_part(fx, err);
     if (ret == 0)
-        ret = memory(fx, 3, 1, 120, err); /* 112 bytes: more than a packet */
-    return ret == 0 ? registers(fx, 8, 2, err) : ret;
+        ret = try_memory(fx, 3, 1, 120, err); /* 112 bytes: more than a packet */
+    return ret == 0 ? try_registers(fx, 8, 2, err) : ret;
 }
 
-static int setup(void **state)
+static int set_up_probe(void **state)
 {
     struct fixture *fx = *state;
     struct err err = { .code = ERR_OK };
@@ -199,7 +202,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down_probe(void **state)
 {
     struct fixture *fx = *state;
     probe_close(fx->p);
@@ -220,9 +223,9 @@ static int teardown(void **state)
 static void memory_and_registers__written__read_back(void **state)
 {
     struct fixture *fx = *state;
-    OK(attach(fx, err));
-    OK(memory(fx, 42, 12, MOST, err));
-    OK(registers(fx, 43, 12, err));
+    OK(attach_part(fx, err));
+    OK(try_memory(fx, 42, 12, MOST, err));
+    OK(try_registers(fx, 43, 12, err));
 }
 
 /* An answer of whole USB packets, with the byte before the data, is one that V5 firmware does not
@@ -233,10 +236,10 @@ static void bytes__any_number_of_them__come_back(void **state)
     struct fixture *fx = *state;
     uint8_t out[MOST], in[MOST];
     uint32_t seed = 77;
-    OK(attach(fx, err));
+    OK(attach_part(fx, err));
     for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
         for (size_t k = 0; k < lengths[i]; k++)
-            out[k] = (uint8_t)rnd(&seed);
+            out[k] = (uint8_t)next_random(&seed);
         struct bdc_op ops[] = {
             { .kind = BDC_WRITE, .width = 1, .addr = RAM, .tx = out, .len = lengths[i] },
             { .kind = BDC_READ, .width = 1, .addr = RAM, .rx = in, .len = lengths[i] },
@@ -260,11 +263,11 @@ static void step_and_go__run_control__moves_the_program(void **state)
         { .kind = BDC_COMMAND, .opcode = BDC_STEP1 },
         { .kind = BDC_COMMAND, .opcode = BDC_READ_REG + 11, .rx = now },
     };
-    OK(attach(fx, err));
+    OK(attach_part(fx, err));
     OK(run_ops(fx, ops, ARRAY_LEN(ops), err));
     assert_int_equal(be32(now) & 0xFFFFFF, RAM + 2);
-    OK(command(fx, BDC_GO, err));
-    OK(csr(fx, &high, err));
+    OK(run_command(fx, BDC_GO, err));
+    OK(read_csr(fx, &high, err));
     assert_int_equal(high & BDMACT, 0);
 }
 
@@ -283,7 +286,7 @@ static void pins__special_reset__halted_before_the_first_instruction(void **stat
     assert_true(value & BDC_PIN_RESET);
     OK(fx->b->set_pins(fx->p, BDC_PIN_BKGD, BDC_PIN_BKGD, err));
     OK(fx->b->sync(fx->p, &hz, err));
-    OK(csr(fx, &high, err));
+    OK(read_csr(fx, &high, err));
     assert_int_equal(high & BDMACT, BDMACT);
     assert_int_equal(fx->b->set_pins(fx->p, 1u << 30, 0, NULL), -ERR_UNSUPPORTED);
 }
@@ -294,7 +297,7 @@ static void can__what_it_says__is_what_it_does(void **state)
     static const uint8_t opcodes[] = { BDC_SYNC_PC,    BDC_ACK_ENABLE, BDC_READ_MEM,
                                        BDC_READ_DBGTB, BDC_NOP,        0xFE };
     uint8_t rx[8], tx[8] = { 0 };
-    OK(attach(fx, err));
+    OK(attach_part(fx, err));
     for (size_t i = 0; i < sizeof opcodes; i++) {
         struct bdc_op op = {
             .kind = BDC_COMMAND, .opcode = opcodes[i], .addr = RAM, .tx = tx, .rx = rx
@@ -305,7 +308,7 @@ static void can__what_it_says__is_what_it_does(void **state)
         assert_int_equal(ret == 1, fx->b->can(fx->p, BDC_COMMAND, opcodes[i]));
         assert_int_equal(op.outcome, ret == 1 ? BDC_OK : BDC_NOT_SENT);
     }
-    OK(memory(fx, 3, 2, 60, err));
+    OK(try_memory(fx, 3, 2, 60, err));
 }
 
 static void clock__out_of_range__refused(void **state)
@@ -313,17 +316,17 @@ static void clock__out_of_range__refused(void **state)
     struct fixture *fx = *state;
     assert_int_equal(fx->b->set_clock(fx->p, 1000, NULL), -ERR_USAGE);
     OK(fx->b->set_clock(fx->p, 1000000, err));
-    OK(memory(fx, 4, 0, 60, err));
-    OK(attach(fx, err));
+    OK(try_memory(fx, 4, 0, 60, err));
+    OK(attach_part(fx, err));
 }
 
 static void stats__after_work__have_grown(void **state)
 {
     struct fixture *fx = *state;
     uint64_t c, t, n, c2, t2, n2;
-    OK(attach(fx, err));
+    OK(attach_part(fx, err));
     fx->b->stats(fx->p, &c, &t, &n);
-    OK(memory(fx, 5, 1, 60, err));
+    OK(try_memory(fx, 5, 1, 60, err));
     fx->b->stats(fx->p, &c2, &t2, &n2);
     assert_true(c2 > c && t2 > t && n2 > n);
 }
@@ -331,22 +334,22 @@ static void stats__after_work__have_grown(void **state)
 static void unplug__and_return__fails_at_once_then_goes_on(void **state)
 {
     struct fixture *fx = *state;
-    unsigned before = descriptors();
+    unsigned before = count_descriptors();
     for (int i = 0; i < 3; i++) {
         struct err err = { .code = ERR_OK };
         uint32_t hz;
         OK(standard_run(fx, err));
-        tell("unplug");
+        tell_rig("unplug");
         assert_int_equal(standard_run(fx, &err), -ERR_USB);
         assert_int_not_equal(err.hint[0], 0);
         assert_int_equal(fx->b->sync(fx->p, &hz, &err), -ERR_USB);
         assert_int_equal(fx->b->set_pins(fx->p, BDC_PIN_RESET, 0, &err), -ERR_USB);
         assert_int_equal(probe_reopen(fx->p, &err), -ERR_USB);
-        tell("plug");
+        tell_rig("plug");
         come_back(fx->p, TRIES);
     }
     OK(standard_run(fx, err));
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(count_descriptors(), before);
 }
 
 static void power__off_and_on__told_then_found(void **state)
@@ -354,24 +357,24 @@ static void power__off_and_on__told_then_found(void **state)
     struct fixture *fx = *state;
     struct err err = { .code = ERR_OK };
     uint32_t hz;
-    OK(attach(fx, err));
-    tell("power off");
+    OK(attach_part(fx, err));
+    tell_rig("power off");
     assert_int_equal(fx->b->sync(fx->p, &hz, &err), -ERR_NO_TARGET);
     assert_int_not_equal(err.hint[0], 0);
-    tell("power on");
+    tell_rig("power on");
     OK(standard_run(fx, err));
 }
 
 /* ---- every fault at every transfer ---- */
 
-static void recovered(struct fixture *fx, const char *kind, unsigned long at)
+static void expect_recovered(struct fixture *fx, const char *kind, unsigned long at)
 {
     struct err err = { .code = ERR_OK };
     /* a run may take fewer transfers than the one that was counted: then the strike is still to
      * come */
-    tell("calm");
+    tell_rig("calm");
     if (strcmp(kind, "unplug") == 0)
-        tell("plug");
+        tell_rig("plug");
     come_back(fx->p, TRIES);
     if (standard_run(fx, &err) < 0)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
@@ -381,28 +384,28 @@ static void strike_all(struct fixture *fx, const char *what,
                        int (*run)(struct fixture *fx, struct err *err))
 {
     for (char **kind = fx->kinds; *kind; kind++) {
-        unsigned long from = tell("transfers"), transfers;
-        unsigned failed = 0, before = descriptors();
+        unsigned long from = tell_rig("transfers"), transfers;
+        unsigned failed = 0, before = count_descriptors();
         OK(run(fx, err));
-        transfers = tell("transfers") - from;
+        transfers = tell_rig("transfers") - from;
         unsigned long first = first_strike((size_t)(kind - fx->kinds));
         for (unsigned long at = first; at <= transfers; at += STRIDE) {
             struct err err = { .code = ERR_OK };
-            tell("strike %s %lu", *kind, at);
+            tell_rig("strike %s %lu", *kind, at);
             fx->noise = strcmp(*kind, "garbage") == 0;
             int ret = run(fx, &err);
             fx->noise = false;
             failed += ret < 0;
             if (ret < 0 && (!err.what[0] || !err.hint[0]))
                 fail_msg("%s at %lu: \"%s\" (\"%s\")", *kind, at, err.what, err.hint);
-            recovered(fx, *kind, at);
+            expect_recovered(fx, *kind, at);
         }
         print_message("  %s: %lu transfers, %u %s failed\n", *kind, transfers, failed, what);
-        assert_int_equal(descriptors(), before);
+        assert_int_equal(count_descriptors(), before);
     }
 }
 
-static int reopen(struct fixture *fx, struct err *err) { return probe_reopen(fx->p, err); }
+static int reopen_probe(struct fixture *fx, struct err *err) { return probe_reopen(fx->p, err); }
 
 static void fault__at_transfers__error_or_right_bytes_and_usable_again(void **state)
 {
@@ -410,7 +413,7 @@ static void fault__at_transfers__error_or_right_bytes_and_usable_again(void **st
 }
 static void fault__while_opening__error_or_open(void **state)
 {
-    strike_all(*state, "openings", reopen);
+    strike_all(*state, "openings", reopen_probe);
 }
 
 int main(int argc, char **argv)
@@ -418,7 +421,7 @@ int main(int argc, char **argv)
     static struct fixture fx;
     fx.name = argc > 1 ? argv[1] : "";
     fx.kinds = argc > 3 ? argv + 3 : NULL;
-#define T(f) cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, &fx)
+#define T(f) cmocka_unit_test_prestate_setup_teardown(f, set_up_probe, tear_down_probe, &fx)
     const struct CMUnitTest tests[] = {
         T(memory_and_registers__written__read_back),
         T(bytes__any_number_of_them__come_back),

@@ -44,31 +44,32 @@ static void random_batch(struct batch *b, uint32_t *seed, size_t most)
 {
     static const uint8_t bypass[2] = { 0xFF, 0xFF }, sddr[2] = { 0x00, 0x60 };
     memset(b, 0, sizeof *b);
-    b->n = rnd(seed) % most + 2;
+    b->n = next_random(seed) % most + 2;
     for (size_t i = 0; i < b->n; i++) {
-        unsigned kind = rnd(seed) % 16,
-                 bits = rnd(seed) % 8 == 0 ? rnd(seed) % (8 * MOST_BYTES) + 1 : rnd(seed) % 64 + 1;
+        unsigned kind = next_random(seed) % 16,
+                 bits = next_random(seed) % 8 == 0 ? next_random(seed) % (8 * MOST_BYTES) + 1
+                                                   : next_random(seed) % 64 + 1;
         for (unsigned k = 0; k < MOST_BYTES; k++)
-            b->tdi[i][k] = (uint8_t)rnd(seed);
-        uint8_t *out = rnd(seed) % 3 ? b->got[i] : NULL;
+            b->tdi[i][k] = (uint8_t)next_random(seed);
+        uint8_t *out = next_random(seed) % 3 ? b->got[i] : NULL;
         b->ops[i] = i == 0      ? jtag_reset()
-                    : i == 1    ? jtag_ir(IR_BITS, rnd(seed) % 4 ? sddr : bypass, out)
+                    : i == 1    ? jtag_ir(IR_BITS, next_random(seed) % 4 ? sddr : bypass, out)
                     : kind == 0 ? jtag_reset()
-                    : kind == 1 ? jtag_idle(rnd(seed) % 500)
+                    : kind == 1 ? jtag_idle(next_random(seed) % 500)
                     : kind < 4  ? jtag_ir(IR_BITS, kind == 2 ? sddr : bypass, out)
                                 : jtag_dr(kind < 10 ? 32 : bits, b->tdi[i], out);
-        b->ops[i].idle_clocks = rnd(seed) % 6 == 0 ? rnd(seed) % 9 : 0;
+        b->ops[i].idle_clocks = next_random(seed) % 6 == 0 ? next_random(seed) % 9 : 0;
         b->same[i] = b->ops[i];
         b->same[i].tdo = b->ops[i].tdo ? b->want[i] : NULL;
     }
 }
 
-static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
+static int execute_ops(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
     return p->driver->jtag->execute(p, ops, n, err);
 }
 
-static void compare(const struct batch *b)
+static void compare_batch(const struct batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
         if (memcmp(b->got[i], b->want[i], MOST_BYTES) != 0)
@@ -82,7 +83,7 @@ static int known_start(struct probe *p, struct err *err)
     static const uint8_t sddr[2] = { 0x00, 0x60 }, word[4] = { 1, 2, 3, 4 };
     const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, sddr, NULL),
                                    jtag_dr(32, word, NULL) };
-    return execute(p, ops, ARRAY_LEN(ops), err);
+    return execute_ops(p, ops, ARRAY_LEN(ops), err);
 }
 
 /* Returns what the driver said; what it calls right is right. */
@@ -93,10 +94,10 @@ static int run_batches(struct fixture *fx, uint32_t seed, unsigned n, size_t mos
     assert_int_equal(known_start(fx->sim, NULL), 0);
     for (unsigned i = 0; ret == 0 && i < n; i++) {
         random_batch(&b, &seed, most);
-        ret = execute(fx->p, b.ops, b.n, err);
-        assert_int_equal(execute(fx->sim, b.same, b.n, NULL), 0);
+        ret = execute_ops(fx->p, b.ops, b.n, err);
+        assert_int_equal(execute_ops(fx->sim, b.same, b.n, NULL), 0);
         if (ret == 0)
-            compare(&b);
+            compare_batch(&b);
     }
     return ret;
 }
@@ -110,10 +111,10 @@ static int run_words(struct fixture *fx, uint32_t seed, struct err *err)
     uint8_t out[WORDS][4], in[WORDS][4];
     struct jtag_op ops[WORDS + 2] = { jtag_reset(), jtag_ir(IR_BITS, sddr, NULL) };
     for (unsigned i = 0; i < WORDS; i++) {
-        put_le32(out[i], rnd(&seed));
+        put_le32(out[i], next_random(&seed));
         ops[i + 2] = jtag_dr(32, out[i], in[i]);
     }
-    int ret = execute(fx->p, ops, ARRAY_LEN(ops), err);
+    int ret = execute_ops(fx->p, ops, ARRAY_LEN(ops), err);
     for (unsigned i = 1; ret == 0 && i < WORDS; i++)
         if (memcmp(in[i], out[i - 1], 4) != 0)
             fail_msg("word %u came back as %08x, was %08x", i - 1, le32(in[i]), le32(out[i - 1]));
@@ -128,7 +129,7 @@ static void open_probe(struct fixture *fx)
         fail_msg("%s: %s (%s)", fx->name, err.what, err.hint);
 }
 
-static int setup(void **state)
+static int set_up_probes(void **state)
 {
     struct fixture *fx = *state;
     const struct sim_board_type *boards[] = { &sh4_board_sh7750, NULL };
@@ -137,7 +138,7 @@ static int setup(void **state)
     return probe_open("sim:sh7750", &cfg, &fx->sim, NULL);
 }
 
-static int teardown(void **state)
+static int tear_down_probes(void **state)
 {
     struct fixture *fx = *state;
     probe_close(fx->p);
@@ -163,10 +164,10 @@ static void execute__longest_scan__comes_back_whole(void **state)
     static const uint8_t bypass[2] = { 0xFF, 0xFF };
     uint32_t seed = 5;
     for (size_t i = 0; i < sizeof out; i++)
-        out[i] = (uint8_t)rnd(&seed);
+        out[i] = (uint8_t)next_random(&seed);
     const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, bypass, NULL),
                                    jtag_dr(JTAG_MAX_BITS, out, in) };
-    assert_int_equal(execute(fx->p, ops, ARRAY_LEN(ops), NULL), 0);
+    assert_int_equal(execute_ops(fx->p, ops, ARRAY_LEN(ops), NULL), 0);
     for (size_t i = 0; i < sizeof out; i++) /* one bit late */
         assert_int_equal(in[i], (uint8_t)(out[i] << 1 | (i ? out[i - 1] >> 7 : 0)));
 }
@@ -175,8 +176,8 @@ static void execute__no_ops_or_bad_ones__nothing_happens(void **state)
 {
     struct fixture *fx = *state;
     struct jtag_op op = jtag_dr(0, NULL, NULL);
-    assert_int_equal(execute(fx->p, NULL, 0, NULL), 0);
-    assert_int_equal(execute(fx->p, &op, 1, NULL), -ERR_USAGE);
+    assert_int_equal(execute_ops(fx->p, NULL, 0, NULL), 0);
+    assert_int_equal(execute_ops(fx->p, &op, 1, NULL), -ERR_USAGE);
     assert_int_equal(run_batches(fx, 1, 1, 5, NULL), 0);
 }
 
@@ -216,7 +217,7 @@ static void stats__after_a_batch__have_grown(void **state)
     uint64_t clocks, transfers, bytes, clocks2, transfers2, bytes2;
     const struct jtag_op op = jtag_idle(1000);
     fx->p->driver->jtag->stats(fx->p, &clocks, &transfers, &bytes);
-    assert_int_equal(execute(fx->p, &op, 1, NULL), 0);
+    assert_int_equal(execute_ops(fx->p, &op, 1, NULL), 0);
     fx->p->driver->jtag->stats(fx->p, &clocks2, &transfers2, &bytes2);
     assert_int_equal(clocks2 - clocks, 1000);
     assert_true(transfers2 > transfers && bytes2 > bytes);
@@ -225,12 +226,12 @@ static void stats__after_a_batch__have_grown(void **state)
 static void reopen__healthy__goes_on(void **state)
 {
     struct fixture *fx = *state;
-    unsigned before = descriptors();
+    unsigned before = count_descriptors();
     for (int i = 0; i < 5; i++) {
         assert_int_equal(probe_reopen(fx->p, NULL), 0);
         assert_int_equal(run_batches(fx, 4, 2, 20, NULL), 0);
     }
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(count_descriptors(), before);
 }
 
 static void unplug__and_return__fails_at_once_then_goes_on(void **state)
@@ -239,13 +240,13 @@ static void unplug__and_return__fails_at_once_then_goes_on(void **state)
     for (int i = 0; i < 3; i++) {
         struct err err = { .code = ERR_OK };
         assert_int_equal(run_batches(fx, 6, 2, 20, NULL), 0);
-        tell("unplug");
+        tell_rig("unplug");
         assert_int_equal(run_batches(fx, 6, 2, 20, &err), -ERR_USB);
         assert_int_not_equal(err.hint[0], 0);
         assert_int_equal(run_batches(fx, 6, 1, 20, &err), -ERR_USB);
         assert_int_equal(probe_reopen(fx->p, &err), -ERR_USB);
         assert_int_equal(fx->p->driver->jtag->set_pins(fx->p, JTAG_PIN_NRESET, 0, &err), -ERR_USB);
-        tell("plug");
+        tell_rig("plug");
         come_back(fx->p, TRIES);
     }
     assert_int_equal(run_batches(fx, 7, 5, 20, NULL), 0);
@@ -261,9 +262,9 @@ static void execute__long_batch__adapter_is_kept_busy(void **state)
     assert_int_equal(known_start(fx->p, NULL), 0);
     for (unsigned i = 0; i < SCANS; i++)
         ops[i] = jtag_dr(32, NULL, in[i]);
-    tell("ahead");
-    assert_int_equal(execute(fx->p, ops, SCANS, NULL), 0);
-    assert_int_equal(tell("ahead"), fx->ahead);
+    tell_rig("ahead");
+    assert_int_equal(execute_ops(fx->p, ops, SCANS, NULL), 0);
+    assert_int_equal(tell_rig("ahead"), fx->ahead);
 }
 
 /* ---- every fault at every transfer ---- */
@@ -285,14 +286,14 @@ static void struck_run(struct fixture *fx, const char *kind, unsigned long at, u
     }
 }
 
-static void recovered(struct fixture *fx, const char *kind, unsigned long at)
+static void expect_recovered(struct fixture *fx, const char *kind, unsigned long at)
 {
     struct err err = { .code = ERR_OK };
     /* a run may take fewer transfers than the one that was counted: then the strike is still to
      * come */
-    tell("calm");
+    tell_rig("calm");
     if (strcmp(kind, "unplug") == 0)
-        tell("plug");
+        tell_rig("plug");
     come_back(fx->p, TRIES);
     if (run_batches(fx, 9, 1, 6, &err) < 0)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
@@ -301,22 +302,22 @@ static void recovered(struct fixture *fx, const char *kind, unsigned long at)
 static void fault__at_transfers__error_or_right_bits_and_usable_again(void **state)
 {
     struct fixture *fx = *state;
-    unsigned before = descriptors();
+    unsigned before = count_descriptors();
     if (!fx->kinds)
         skip();
     for (char **kind = fx->kinds; *kind; kind++) {
-        unsigned long from = tell("transfers"), transfers;
+        unsigned long from = tell_rig("transfers"), transfers;
         unsigned failed = 0;
         assert_int_equal(standard_run(fx, NULL), 0);
-        transfers = tell("transfers") - from;
+        transfers = tell_rig("transfers") - from;
         for (unsigned long at = first_strike((size_t)(kind - fx->kinds)); at <= transfers;
              at += STRIDE) {
-            tell("strike %s %lu", *kind, at);
+            tell_rig("strike %s %lu", *kind, at);
             struck_run(fx, *kind, at, &failed);
-            recovered(fx, *kind, at);
+            expect_recovered(fx, *kind, at);
         }
         print_message("  %s: %lu transfers, %u runs failed\n", *kind, transfers, failed);
-        assert_int_equal(descriptors(), before);
+        assert_int_equal(count_descriptors(), before);
     }
 }
 
@@ -327,18 +328,18 @@ static void fault__while_opening__error_or_open(void **state)
     if (!fx->kinds)
         skip();
     for (char **kind = fx->kinds; *kind; kind++) {
-        unsigned long from = tell("transfers"), transfers;
+        unsigned long from = tell_rig("transfers"), transfers;
         unsigned failed = 0;
         assert_int_equal(probe_reopen(fx->p, NULL), 0);
-        transfers = tell("transfers") - from;
+        transfers = tell_rig("transfers") - from;
         for (unsigned long at = first_strike((size_t)(kind - fx->kinds)); at <= transfers;
              at += STRIDE) {
             struct err err = { .code = ERR_OK };
-            tell("strike %s %lu", *kind, at);
+            tell_rig("strike %s %lu", *kind, at);
             int ret = probe_reopen(fx->p, &err);
             failed += ret < 0;
             assert_true(ret == 0 || (err.what[0] && err.hint[0]));
-            recovered(fx, *kind, at);
+            expect_recovered(fx, *kind, at);
         }
         print_message("  %s: %lu transfers, %u openings failed\n", *kind, transfers, failed);
     }
@@ -359,16 +360,16 @@ static void fault__in_pins__tap_untouched_or_error(void **state)
             struct err err = { .code = ERR_OK };
             const struct jtag_op put = jtag_dr(32, word, NULL), get = jtag_dr(32, NULL, got);
             assert_int_equal(known_start(fx->p, NULL), 0);
-            assert_int_equal(execute(fx->p, &put, 1, NULL), 0);
-            tell("strike %s %u", *kind, at);
+            assert_int_equal(execute_ops(fx->p, &put, 1, NULL), 0);
+            tell_rig("strike %s %u", *kind, at);
             int ret = fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err);
             if (ret == 0)
-                ret = execute(fx->p, &get, 1, &err);
+                ret = execute_ops(fx->p, &get, 1, &err);
             if (ret == 0)
                 assert_memory_equal(got, word, 4);
             else
                 assert_true(err.what[0] && err.hint[0]);
-            recovered(fx, *kind, at);
+            expect_recovered(fx, *kind, at);
         }
     }
 }
@@ -380,7 +381,7 @@ int main(int argc, char **argv)
     bool ahead = argc > 3 && strcmp(argv[2], "ahead") == 0;
     fx.kinds = argc > 3 && !ahead ? argv + 3 : NULL;
     fx.ahead = ahead ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
-#define T(f) cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, &fx)
+#define T(f) cmocka_unit_test_prestate_setup_teardown(f, set_up_probes, tear_down_probes, &fx)
     const struct CMUnitTest tests[] = {
         T(execute__random_batches__same_bits_as_the_sim_driver),
         T(execute__longest_scan__comes_back_whole),

@@ -46,7 +46,7 @@ unsigned in_process_waiting(void) { return waiting; }
 
 /* ---- descriptors ---- */
 
-static void parse(const struct usb_model_identity *id, struct usb_info *out)
+static void parse_config(const struct usb_model_identity *id, struct usb_info *out)
 {
     struct usb_interface *itf = NULL;
     for (size_t at = 0; at + 1 < id->config_len && id->config[at]; at += id->config[at]) {
@@ -62,12 +62,12 @@ static void parse(const struct usb_model_identity *id, struct usb_info *out)
     }
 }
 
-static void string(const struct usb_model_identity *id, uint8_t index, char *out, size_t cap)
+static void copy_string(const struct usb_model_identity *id, uint8_t index, char *out, size_t cap)
 {
     snprintf(out, cap, "%s", index ? id->strings[index] : "");
 }
 
-static void describe(unsigned place, struct usb_info *out)
+static void describe_device(unsigned place, struct usb_info *out)
 {
     const struct usb_model_identity *id = &plugged[place]->id;
     memset(out, 0, sizeof *out);
@@ -77,14 +77,14 @@ static void describe(unsigned place, struct usb_info *out)
     out->bus = 1;
     out->address = (uint8_t)(place + 2);
     snprintf(out->bus_path, sizeof out->bus_path, "1-%u", place + 1);
-    string(id, id->device[14], out->manufacturer, sizeof out->manufacturer);
-    string(id, id->device[15], out->product, sizeof out->product);
-    string(id, id->device[16], out->serial, sizeof out->serial);
+    copy_string(id, id->device[14], out->manufacturer, sizeof out->manufacturer);
+    copy_string(id, id->device[15], out->product, sizeof out->product);
+    copy_string(id, id->device[16], out->serial, sizeof out->serial);
     out->speed = id->high_speed ? USB_HIGH : USB_FULL;
-    parse(id, out);
+    parse_config(id, out);
 }
 
-static bool wanted(const struct usb_id *ids, const struct usb_info *dev)
+static bool is_wanted(const struct usb_id *ids, const struct usb_info *dev)
 {
     for (const struct usb_id *i = ids; i && i->vid; i++)
         if (i->vid == dev->vid && i->pid == dev->pid)
@@ -100,8 +100,8 @@ int usb_list(const struct usb_id *ids, struct usb_info *out, size_t cap, struct 
         struct usb_info dev;
         if (!plugged[i])
             continue;
-        describe(i, &dev);
-        if (!wanted(ids, &dev))
+        describe_device(i, &dev);
+        if (!is_wanted(ids, &dev))
             continue;
         if ((size_t)n < cap)
             out[n] = dev;
@@ -118,7 +118,10 @@ int usb_check(const struct usb_info *dev, uint8_t interface, struct err *err)
 
 /* ---- an open device ---- */
 
-static int gone(struct err *err) { return err_set(err, ERR_USB, "plug it in again", "unplugged"); }
+static int set_gone(struct err *err)
+{
+    return err_set(err, ERR_USB, "plug it in again", "unplugged");
+}
 
 int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct usb **out,
              struct err *err)
@@ -126,7 +129,7 @@ int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *lo
     (void)interface, (void)log;
     unsigned place = dev->address - 2u;
     if (!plugged[place])
-        return gone(err);
+        return set_gone(err);
     struct usb *u = calloc(1, sizeof *u);
     if (!u)
         return err_set(err, ERR_NOMEM, "", "no memory");
@@ -138,7 +141,7 @@ int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *lo
 
 void usb_close(struct usb *u) { free(u); }
 
-static void strike(struct usb *u, struct transfer *t)
+static void strike_transfer(struct usb *u, struct transfer *t)
 {
     enum in_process_fault kind = fault;
     uint8_t dropped[4096];
@@ -165,7 +168,7 @@ static unsigned max_packet(const struct usb *u, uint8_t ep)
 }
 
 /* Moves what can be moved now. Returns whether anything was. */
-static bool step(struct usb *u, struct transfer *t)
+static bool move_transfer(struct usb *u, struct transfer *t)
 {
     struct usb_model *m = plugged[u->place];
     int n = t->ep & 0x80 ? m->type->in(m, t->ep, t->buf + t->moved, t->len - t->moved)
@@ -178,7 +181,7 @@ static bool step(struct usb *u, struct transfer *t)
     return true;
 }
 
-static struct transfer *oldest(struct usb *u, uint8_t ep)
+static struct transfer *oldest_transfer(struct usb *u, uint8_t ep)
 {
     struct transfer *found = NULL;
     for (size_t i = 0; i < ALL; i++) {
@@ -191,14 +194,14 @@ static struct transfer *oldest(struct usb *u, uint8_t ep)
 }
 
 /* Every endpoint's transfers in their order, until nothing moves. */
-static void work(struct usb *u)
+static void move_transfers(struct usb *u)
 {
     for (bool moved = true; moved;) {
         moved = false;
         for (size_t i = 0; i < ALL && plugged[u->place]; i++) {
             struct transfer *t = &u->slot[i];
-            if (t->busy && t == oldest(u, t->ep))
-                moved |= step(u, t);
+            if (t->busy && t == oldest_transfer(u, t->ep))
+                moved |= move_transfer(u, t);
         }
     }
 }
@@ -210,12 +213,12 @@ int usb_submit(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t le
     if (t->busy)
         return err_set(err, ERR_STATE, "", "slot %u is in flight", slot);
     if (!plugged[u->place])
-        return gone(err);
+        return set_gone(err);
     *t = (struct transfer){ .busy = true, .ep = ep, .buf = buf, .len = len, .order = u->next++ };
     transfers++;
     u->transfers++;
     if (fault && --fault_in == 0)
-        strike(u, t);
+        strike_transfer(u, t);
     for (size_t i = 0; i < ALL; i++)
         flying += u->slot[i].busy;
     waiting = MAX(waiting, flying);
@@ -228,11 +231,11 @@ int usb_wait(struct usb *u, unsigned slot, unsigned timeout_ms, struct err *err)
     (void)timeout_ms;
     if (!t->busy)
         return err_set(err, ERR_STATE, "", "nothing is in flight in slot %u", slot);
-    work(u);
+    move_transfers(u);
     t->busy = false;
     u->bytes += t->moved;
     if (!plugged[u->place])
-        return gone(err);
+        return set_gone(err);
     if (t->error == -ERR_PROTOCOL)
         return err_set(err, ERR_PROTOCOL, "look", "endpoint %02x stalled", t->ep);
     if (t->done || (t->ep & 0x80 && t->moved))
@@ -243,7 +246,7 @@ int usb_wait(struct usb *u, unsigned slot, unsigned timeout_ms, struct err *err)
 bool usb_ready(struct usb *u, unsigned slot)
 {
     if (u->slot[slot].busy)
-        work(u);
+        move_transfers(u);
     return u->slot[slot].busy && (u->slot[slot].done || u->slot[slot].error || !plugged[u->place]);
 }
 
@@ -270,7 +273,7 @@ int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, ui
     struct usb_model *m = plugged[u->place];
     (void)timeout_ms;
     if (!m)
-        return gone(err);
+        return set_gone(err);
     int n = m->type->control(m, setup, buf, len);
     return n < 0 ? err_set(err, ERR_PROTOCOL, "", "request %02x stalled", request) : n;
 }
@@ -278,8 +281,8 @@ int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, ui
 int usb_string(struct usb *u, uint8_t index, char *buf, size_t cap, struct err *err)
 {
     if (!plugged[u->place])
-        return gone(err);
-    string(&plugged[u->place]->id, index, buf, cap);
+        return set_gone(err);
+    copy_string(&plugged[u->place]->id, index, buf, cap);
     return (int)strlen(buf);
 }
 
@@ -290,7 +293,7 @@ int usb_drain(struct usb *u, uint8_t ep, unsigned quiet_ms, unsigned most, struc
     (void)quiet_ms;
     for (unsigned i = 0; i < most; i++) {
         if (!plugged[u->place])
-            return gone(err);
+            return set_gone(err);
         int n = plugged[u->place]->type->in(plugged[u->place], ep, buf, sizeof buf);
         if (n < 0)
             break;
@@ -302,7 +305,7 @@ int usb_drain(struct usb *u, uint8_t ep, unsigned quiet_ms, unsigned most, struc
 int usb_reset(struct usb *u, struct err *err)
 {
     if (!plugged[u->place])
-        return gone(err);
+        return set_gone(err);
     resets++;
     if (plugged[u->place]->type->clear)
         plugged[u->place]->type->clear(plugged[u->place], 0);

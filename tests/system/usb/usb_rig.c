@@ -71,7 +71,7 @@ const char *__asan_default_options(void)
 
 /* ---- bus calls us ---- */
 
-static void wake(struct bus *b)
+static void wake_rig(struct bus *b)
 {
     struct rig *rig = b->host;
     char c = 0;
@@ -81,7 +81,7 @@ static void wake(struct bus *b)
         return; /* full: awake already */
 }
 
-static void gone(struct bus_dev *d)
+static void device_gone(struct bus_dev *d)
 {
     struct node *n = d->host;
     n->gone = true;
@@ -90,10 +90,10 @@ static void gone(struct bus_dev *d)
     d->host = NULL;
     sysfs_tell(n->rig, n, false);
     sysfs_remove(n->rig, n);
-    wake(d->bus);
+    wake_rig(d->bus);
 }
 
-static int came(struct bus_dev *d, struct err *err)
+static int device_came(struct bus_dev *d, struct err *err)
 {
     struct rig *rig = d->bus->host;
     struct node *n = calloc(1, sizeof *n);
@@ -117,7 +117,7 @@ static int came(struct bus_dev *d, struct err *err)
 
 /* ---- commands from outside ---- */
 
-static void serve(struct launch *l)
+static void serve_command(struct launch *l)
 {
     char line[LINE], answer[64] = "", out[LINE + 300];
     struct err err = { .code = ERR_OK };
@@ -159,7 +159,7 @@ static int listen_at(const char *path)
     return fd;
 }
 
-static int tell(const char *path, char **words)
+static int tell_rig(const char *path, char **words)
 {
     struct sockaddr_un a;
     char line[LINE] = "", answer[LINE + 300];
@@ -285,7 +285,7 @@ static int timeout_ms(struct rig *rig)
     return ms;
 }
 
-static void loop(struct launch *l)
+static void run_loop(struct launch *l)
 {
     struct rig *rig = &l->rig;
     while (!l->over) {
@@ -300,7 +300,7 @@ static void loop(struct launch *l)
         if (fds[0].revents)
             on_signal(l);
         if (fds[2].revents)
-            serve(l);
+            serve_command(l);
         if (rig->bus.virtual_time)
             virtual_loop(l);
         pthread_mutex_lock(&rig->lock);
@@ -343,7 +343,7 @@ static void write_stats(struct launch *l)
 
 /* ---- starting ---- */
 
-static int fail(const struct err *err)
+static int fail_with(const struct err *err)
 {
     fprintf(stderr, "usb_rig: %s%s%s\n", err->what, err->hint[0] ? "; " : "", err->hint);
     return -1;
@@ -352,7 +352,7 @@ static int fail(const struct err *err)
 static int add_device(struct launch *l, const char *text)
 {
     struct err err = { .code = ERR_OK };
-    return rig_add(&l->rig.bus, l->rig.wiring, &l->next, text, &err) < 0 ? fail(&err) : 0;
+    return rig_add(&l->rig.bus, l->rig.wiring, &l->next, text, &err) < 0 ? fail_with(&err) : 0;
 }
 
 static int list_models(void)
@@ -363,7 +363,7 @@ static int list_models(void)
 }
 
 /* Returns 0, or -1 after saying what is wrong. */
-static int parse(struct launch *l, char **argv)
+static int parse_arguments(struct launch *l, char **argv)
 {
     for (; *argv && strcmp(*argv, "--") != 0; argv++) {
         const char *a = *argv;
@@ -420,7 +420,7 @@ static void need_preload(char **argv)
     exit(1);
 }
 
-static int spawn(struct launch *l, const sigset_t *old)
+static int spawn_program(struct launch *l, const sigset_t *old)
 {
     l->child = fork();
     if (l->child < 0)
@@ -448,10 +448,10 @@ static int plug_all(struct launch *l)
         ret = sysfs_root(rig, &err);
     for (unsigned i = 0; i < rig->bus.ndevs && ret == 0; i++)
         ret = bus_plug(&rig->dev[i], &err);
-    return ret < 0 ? fail(&err) : 0;
+    return ret < 0 ? fail_with(&err) : 0;
 }
 
-static int run(struct launch *l)
+static int run_rig(struct launch *l)
 {
     struct rig *rig = &l->rig;
     sigset_t mask, old;
@@ -470,9 +470,9 @@ static int run(struct launch *l)
     int ret = plug_all(l);
     rig->bus.host_ns = rig->bus.idle_since_ns = bus_host_ns();
     pthread_mutex_unlock(&rig->lock);
-    if (ret < 0 || spawn(l, &old) < 0)
+    if (ret < 0 || spawn_program(l, &old) < 0)
         return 1;
-    loop(l);
+    run_loop(l);
     pthread_mutex_lock(&rig->lock);
     if (l->stats)
         write_stats(l);
@@ -498,7 +498,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--list") == 0)
         return list_models();
     if (strcmp(argv[1], "--tell") == 0 && argc > 3)
-        return tell(argv[2], argv + 3);
+        return tell_rig(argv[2], argv + 3);
     need_preload(argv);
     struct launch *l = calloc(1, sizeof *l);
     if (!l)
@@ -506,11 +506,13 @@ int main(int argc, char **argv)
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&l->rig.lock, &attr);
-    l->rig.bus = (struct bus){
-        .dev = l->rig.dev, .gone = gone, .came = came, .work = wake, .host = &l->rig
-    };
+    l->rig.bus = (struct bus){ .dev = l->rig.dev,
+                               .gone = device_gone,
+                               .came = device_came,
+                               .work = wake_rig,
+                               .host = &l->rig };
     l->rig.next_address = RIG_FIRST_ADDRESS;
-    int status = parse(l, argv + 1) < 0 ? 2 : run(l);
+    int status = parse_arguments(l, argv + 1) < 0 ? 2 : run_rig(l);
     free(l);
     return status;
 }

@@ -66,7 +66,7 @@ static void drop_pending(struct fs_urb *f)
         *at = f->next;
 }
 
-static void complete(struct urb *u)
+static void complete_urb(struct urb *u)
 {
     struct fs_urb *f = CONTAINER_OF(u, struct fs_urb, u), **at = &f->node->done;
     drop_pending(f);
@@ -91,7 +91,7 @@ static int interface_index(const struct node *n, unsigned number)
 
 /* As the kernel: a driver or another program on the interface is in the way; else it is claimed
  * silently. */
-static int claim(struct node *n, struct file *file, unsigned number)
+static int claim_interface(struct node *n, struct file *file, unsigned number)
 {
     int i = interface_index(n, number);
     if (i < 0)
@@ -110,7 +110,7 @@ static int urb_setup(struct node *n, struct fs_urb *f, const struct usbdevfs_urb
         return ENOENT;
     if (raw->buffer_length < 0 || raw->buffer_length > BUS_MAX_TRANSFER)
         return EINVAL;
-    int ret = ep->address ? claim(n, f->file, ep->interface) : 0;
+    int ret = ep->address ? claim_interface(n, f->file, ep->interface) : 0;
     if (ret)
         return ret;
     f->u.ep = ep->address;
@@ -136,7 +136,7 @@ static void note_ahead(struct node *n)
     n->dev->most_ahead = MAX(n->dev->most_ahead, count);
 }
 
-static int submit(struct node *n, struct file *file, uint64_t arg)
+static int submit_urb(struct node *n, struct file *file, uint64_t arg)
 {
     struct fs_urb *f = calloc(1, sizeof *f);
     struct usbdevfs_urb raw;
@@ -144,7 +144,7 @@ static int submit(struct node *n, struct file *file, uint64_t arg)
         return ENOMEM;
     f->node = n;
     f->file = file;
-    f->u.complete = complete;
+    f->u.complete = complete_urb;
     f->address = arg;
     int ret = file_get(file, arg, &raw, sizeof raw);
     if (ret == 0)
@@ -160,7 +160,7 @@ static int submit(struct node *n, struct file *file, uint64_t arg)
     return 0;
 }
 
-static int discard(struct node *n, struct file *file, uint64_t address)
+static int discard_urb(struct node *n, struct file *file, uint64_t address)
 {
     for (struct fs_urb *f = n->pending; f; f = f->next)
         if (f->file == file && f->address == address) {
@@ -184,7 +184,7 @@ static int write_back(struct fs_urb *f)
     return file_put(f->file, f->address, &raw, sizeof raw);
 }
 
-static int reap(struct node *n, struct file *file, uint64_t to)
+static int reap_urb(struct node *n, struct file *file, uint64_t to)
 {
     struct fs_urb **at = &n->done;
     while (*at && (*at)->file != file)
@@ -205,7 +205,7 @@ static int reap(struct node *n, struct file *file, uint64_t to)
 
 /* ---- the other requests ---- */
 
-static int capabilities(const struct file *file, uint64_t arg)
+static int give_capabilities(const struct file *file, uint64_t arg)
 {
     uint32_t caps = USBDEVFS_CAP_ZERO_PACKET | USBDEVFS_CAP_NO_PACKET_SIZE_LIM |
                     USBDEVFS_CAP_REAP_AFTER_DISCONNECT;
@@ -256,7 +256,7 @@ static int driver_ioctl(struct node *n, const struct file *file, uint64_t arg)
     return ENOTTY;
 }
 
-static int release(struct node *n, const struct file *file, unsigned number)
+static int release_interface(struct node *n, const struct file *file, unsigned number)
 {
     int i = interface_index(n, number);
     if (i < 0 || n->itf[i].owner != file)
@@ -266,15 +266,17 @@ static int release(struct node *n, const struct file *file, unsigned number)
 }
 
 /* Of requests whose argument is a number, or begins with one. */
-static int numbered(struct node *n, struct file *file, unsigned long code, uint64_t arg)
+static int do_numbered(struct node *n, struct file *file, unsigned long code, uint64_t arg)
 {
     unsigned number;
     if (file_get(file, arg, &number, sizeof number))
         return EFAULT;
     switch (code) {
-    case USBDEVFS_CLAIMINTERFACE: return claim(n, file, number);
-    case USBDEVFS_RELEASEINTERFACE: return release(n, file, number);
-    case USBDEVFS_DISCONNECT_CLAIM: bind_driver(n, number, false); return claim(n, file, number);
+    case USBDEVFS_CLAIMINTERFACE: return claim_interface(n, file, number);
+    case USBDEVFS_RELEASEINTERFACE: return release_interface(n, file, number);
+    case USBDEVFS_DISCONNECT_CLAIM:
+        bind_driver(n, number, false);
+        return claim_interface(n, file, number);
     default: bus_clear_halt(n->dev, (uint8_t)number); return 0;
     }
 }
@@ -304,17 +306,18 @@ static int sync_control(struct node *n, const struct file *file, uint64_t arg, i
     return -u.status;
 }
 
-static int request(struct node *n, struct file *file, unsigned long code, uint64_t arg, int *result)
+static int do_request(struct node *n, struct file *file, unsigned long code, uint64_t arg,
+                      int *result)
 {
     if (code == USBDEVFS_REAPURBNDELAY || code == USBDEVFS_REAPURB)
-        return reap(n, file, arg);
+        return reap_urb(n, file, arg);
     if (n->gone)
         return ENODEV;
     switch (code) {
-    case USBDEVFS_SUBMITURB: return submit(n, file, arg);
-    case USBDEVFS_DISCARDURB: return discard(n, file, arg);
+    case USBDEVFS_SUBMITURB: return submit_urb(n, file, arg);
+    case USBDEVFS_DISCARDURB: return discard_urb(n, file, arg);
     case USBDEVFS_CONTROL: return sync_control(n, file, arg, result);
-    case USBDEVFS_GET_CAPABILITIES: return capabilities(file, arg);
+    case USBDEVFS_GET_CAPABILITIES: return give_capabilities(file, arg);
     case USBDEVFS_GETDRIVER: return get_driver(n, file, arg);
     case USBDEVFS_IOCTL: return driver_ioctl(n, file, arg);
     case USBDEVFS_SETINTERFACE:
@@ -324,14 +327,14 @@ static int request(struct node *n, struct file *file, unsigned long code, uint64
     case USBDEVFS_RELEASEINTERFACE:
     case USBDEVFS_DISCONNECT_CLAIM:
     case USBDEVFS_CLEAR_HALT:
-    case USBDEVFS_RESETEP: return numbered(n, file, code, arg);
+    case USBDEVFS_RESETEP: return do_numbered(n, file, code, arg);
     default: return ENOTTY;
     }
 }
 
 static void on_ioctl(void *ctx, struct file *file, unsigned long code, uint64_t arg)
 {
-    int result = 0, e = request(ctx, file, code, arg, &result);
+    int result = 0, e = do_request(ctx, file, code, arg, &result);
     file_answer(file, result, e);
 }
 

@@ -10,28 +10,32 @@
 
 enum { PIECE = 4096 }; /* clocks handed through the chain at a time */
 
-static struct wiring *of(struct sim_board *b) { return CONTAINER_OF(b, struct wiring, base); }
+static struct wiring *wiring_of(struct sim_board *b)
+{
+    return CONTAINER_OF(b, struct wiring, base);
+}
 
 /* ---- JTAG ---- */
 
-static void through(struct tap *t, unsigned n, size_t clocks, const uint8_t *tms, uint8_t *line)
+static void clock_through(struct tap *t, unsigned n, size_t clocks, const uint8_t *tms,
+                          uint8_t *line)
 {
     for (unsigned i = 0; i < n; i++)
         tap_clock(&t[i], clocks, tms, line, line);
 }
 
-static int piece(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo,
-                 struct err *err)
+static int clock_piece(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                       uint8_t *tdo, struct err *err)
 {
     uint8_t in[PIECE / 8], out[PIECE / 8];
     memcpy(in, tdi, (n + 7) / 8);
-    through(w->before, w->nbefore, n, tms, in);
+    clock_through(w->before, w->nbefore, n, tms, in);
     if (w->alone)
         memcpy(out, in, sizeof out);
     int ret = w->alone ? 0 : w->board->type->clock(w->board, n, tms, in, out, err);
     if (ret < 0)
         return ret;
-    through(w->after, w->nafter, n, tms, out);
+    clock_through(w->after, w->nafter, n, tms, out);
     if (tdo)
         memcpy(tdo, out, (n + 7) / 8);
     return 0;
@@ -43,8 +47,8 @@ static int clock_board(struct wiring *w, size_t n, const uint8_t *tms, const uin
     if (w->nbefore + w->nafter == 0)
         return w->board->type->clock(w->board, n, tms, tdi, tdo, err);
     for (size_t done = 0; done < n; done += PIECE) {
-        int ret = piece(w, MIN(n - done, PIECE), tms + done / 8, tdi + done / 8,
-                        tdo ? tdo + done / 8 : NULL, err);
+        int ret = clock_piece(w, MIN(n - done, PIECE), tms + done / 8, tdi + done / 8,
+                              tdo ? tdo + done / 8 : NULL, err);
         if (ret < 0)
             return ret;
     }
@@ -86,7 +90,7 @@ static int clock_faulty(struct wiring *w, size_t n, const uint8_t *tms, const ui
 static int wiring_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi,
                         uint8_t *tdo, struct err *err)
 {
-    struct wiring *w = of(b);
+    struct wiring *w = wiring_of(b);
     w->tck_clocks += n;
     if (w->off) {
         if (tdo)
@@ -99,7 +103,7 @@ static int wiring_clock(struct sim_board *b, size_t n, const uint8_t *tms, const
 
 static uint32_t wiring_set_tck_hz(struct sim_board *b, uint32_t hz)
 {
-    struct wiring *w = of(b);
+    struct wiring *w = wiring_of(b);
     w->tck_hz = hz;
     return w->board->type->set_tck_hz(w->board, hz);
 }
@@ -108,7 +112,7 @@ static uint32_t wiring_set_tck_hz(struct sim_board *b, uint32_t hz)
 
 static int wiring_bkgd(struct sim_board *b, struct bkgd_stretch *s, size_t n, struct err *err)
 {
-    struct wiring *w = of(b);
+    struct wiring *w = wiring_of(b);
     if (!w->off)
         return w->board->type->bkgd(w->board, s, n, err);
     for (size_t i = 0; i < n; i++) { /* the pull-up hangs at the target's supply */
@@ -124,7 +128,7 @@ static int wiring_bkgd(struct sim_board *b, struct bkgd_stretch *s, size_t n, st
 
 static int wiring_set_pins(struct sim_board *b, unsigned mask, unsigned value, struct err *err)
 {
-    struct wiring *w = of(b);
+    struct wiring *w = wiring_of(b);
     w->pin_mask |= mask;
     w->pins = (w->pins & ~mask) | (value & mask);
     if (w->type->clock && (mask & ~value & JTAG_PIN_NTRST)) {
@@ -138,7 +142,7 @@ static int wiring_set_pins(struct sim_board *b, unsigned mask, unsigned value, s
 
 static int wiring_get_pins(struct sim_board *b, unsigned *value, unsigned *known, struct err *err)
 {
-    struct wiring *w = of(b);
+    struct wiring *w = wiring_of(b);
     int ret = w->board->type->get_pins(w->board, value, known, err);
     if (ret == 0 && w->off)
         *value = 0;
@@ -147,7 +151,7 @@ static int wiring_get_pins(struct sim_board *b, unsigned *value, unsigned *known
 
 static int wiring_advance(struct sim_board *b, uint64_t ns, struct err *err)
 {
-    struct wiring *w = of(b);
+    struct wiring *w = wiring_of(b);
     if (!w->off)
         return w->board->type->advance(w->board, ns, err);
     w->off_ns += ns;
@@ -156,20 +160,20 @@ static int wiring_advance(struct sim_board *b, uint64_t ns, struct err *err)
 
 static uint64_t wiring_now_ns(struct sim_board *b)
 {
-    struct wiring *w = of(b);
+    struct wiring *w = wiring_of(b);
     return w->board->type->now_ns(w->board) + w->off_ns;
 }
 
 static int wiring_pdo_capture(struct sim_board *b, bool on)
 {
-    struct wiring *w = of(b);
+    struct wiring *w = wiring_of(b);
     return w->board->type->pdo_capture ? w->board->type->pdo_capture(w->board, on)
                                        : -ERR_UNSUPPORTED;
 }
 
 static size_t wiring_pdo_take(struct sim_board *b, pdo_edge *out, size_t cap, uint64_t *lost)
 {
-    struct wiring *w = of(b);
+    struct wiring *w = wiring_of(b);
     return w->board->type->pdo_take ? w->board->type->pdo_take(w->board, out, cap, lost) : 0;
 }
 
