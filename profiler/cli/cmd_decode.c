@@ -253,8 +253,8 @@ static const char *plural_of(uint64_t n, const char *one, const char *many)
 }
 
 /* Kept for the document and for standard error. */
-__attribute__((format(printf, 4, 5))) static void remark(struct remarks *r, const char *kind,
-                                                         uint64_t count, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void add_remark(struct remarks *r, const char *kind,
+                                                             uint64_t count, const char *fmt, ...)
 {
     va_list ap;
     if (r->n == MAX_REMARKS)
@@ -270,10 +270,11 @@ static int remark_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
 {
     struct remarks *r = ctx;
     if (r->nloops++ < SHOWN_LOOPS)
-        remark(r, "endless-loop", entered,
-               "%06X..%06X goes round without a traced instruction: entered %llu times, how often "
-               "it went round no trace can tell",
-               low, high - 1, (unsigned long long)entered);
+        add_remark(
+            r, "endless-loop", entered,
+            "%06X..%06X goes round without a traced instruction: entered %llu times, how often "
+            "it went round no trace can tell",
+            low, high - 1, (unsigned long long)entered);
     return 0;
 }
 
@@ -285,9 +286,9 @@ static void remark_overflows(const struct decode *d, struct remarks *r, uint64_t
     bool named = s12z_events_culprits(d->events, c, ARRAY_LEN(c)) && c[0].name;
     if (s12z_events_range(d->events, &start, &stop))
         snprintf(range, sizeof range, "--start 0x%06X --stop 0x%06X leaves that out", start, stop);
-    remark(r, "overflow", times, "the trace buffer overflowed %llu time%s%s%s: %s",
-           (unsigned long long)times, plural_of(times, "", "s"),
-           text_if(named, ", mostly filled by returns of "), text_if(named, c[0].name), range);
+    add_remark(r, "overflow", times, "the trace buffer overflowed %llu time%s%s%s: %s",
+               (unsigned long long)times, plural_of(times, "", "s"),
+               text_if(named, ", mostly filled by returns of "), text_if(named, c[0].name), range);
 }
 
 /* Lines that are missing, or should be others. */
@@ -295,37 +296,41 @@ static void remark_lines(const struct decode *d, struct remarks *r)
 {
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
     if (d->stats.bad)
-        remark(r, "bad-bytes", d->stats.bad_bytes,
-               "%llu bytes in %llu place%s are no lines, first behind line %llu: what ran there is "
-               "missing; `probeprof dump lines` shows where",
-               (unsigned long long)d->stats.bad_bytes, (unsigned long long)d->stats.bad,
-               plural_of(d->stats.bad, "", "s"), (unsigned long long)d->first_bad - 1);
+        add_remark(
+            r, "bad-bytes", d->stats.bad_bytes,
+            "%llu bytes in %llu place%s are no lines, first behind line %llu: what ran there is "
+            "missing; `probeprof dump lines` shows where",
+            (unsigned long long)d->stats.bad_bytes, (unsigned long long)d->stats.bad,
+            plural_of(d->stats.bad, "", "s"), (unsigned long long)d->first_bad - 1);
     if (t->misfits)
-        remark(r, "misfit", t->misfits,
-               "%llu line%s not fit the program, something was lost before; the first is line "
-               "%llu: %s; `probeprof dump flow` shows all",
-               (unsigned long long)t->misfits, plural_of(t->misfits, " does", "s do"),
-               (unsigned long long)d->first_misfit, t->first_misfit.what);
+        add_remark(r, "misfit", t->misfits,
+                   "%llu line%s not fit the program, something was lost before; the first is line "
+                   "%llu: %s; `probeprof dump flow` shows all",
+                   (unsigned long long)t->misfits, plural_of(t->misfits, " does", "s do"),
+                   (unsigned long long)d->first_misfit, t->first_misfit.what);
     if (d->middle)
-        remark(r, "no-beginning", t->unplaced,
-               "the capture begins in the middle, what ran before is missing: start it before the "
-               "trace (%llu line%s came before an address)",
-               (unsigned long long)t->unplaced, plural_of(t->unplaced, "", "s"));
+        add_remark(
+            r, "no-beginning", t->unplaced,
+            "the capture begins in the middle, what ran before is missing: start it before the "
+            "trace (%llu line%s came before an address)",
+            (unsigned long long)t->unplaced, plural_of(t->unplaced, "", "s"));
     if (t->headless)
-        remark(r, "no-first-line", t->headless,
-               "%llu session%s no first line, the first of them begins with line %llu: it was "
-               "lost, and what ran until the next address with it",
-               (unsigned long long)t->headless, plural_of(t->headless, " has", "s have"),
-               (unsigned long long)d->first_headless);
+        add_remark(r, "no-first-line", t->headless,
+                   "%llu session%s no first line, the first of them begins with line %llu: it was "
+                   "lost, and what ran until the next address with it",
+                   (unsigned long long)t->headless, plural_of(t->headless, " has", "s have"),
+                   (unsigned long long)d->first_headless);
     if (t->unended)
-        remark(r, "no-last-line", t->unended,
-               "%llu session%s no last line, the first of them ends before line %llu: it was lost, "
-               "or the part was reset",
-               (unsigned long long)t->unended, plural_of(t->unended, " has", "s have"),
-               (unsigned long long)d->first_unended);
+        add_remark(
+            r, "no-last-line", t->unended,
+            "%llu session%s no last line, the first of them ends before line %llu: it was lost, "
+            "or the part was reset",
+            (unsigned long long)t->unended, plural_of(t->unended, " has", "s have"),
+            (unsigned long long)d->first_unended);
     if (d->open)
-        remark(r, "no-end", 0,
-               "the capture is cut short: its last line ends no session; what ran then is missing");
+        add_remark(
+            r, "no-end", 0,
+            "the capture is cut short: its last line ends no session; what ran then is missing");
 }
 
 static void remark_all(const struct decode *d, struct remarks *r)
@@ -339,18 +344,20 @@ static void remark_all(const struct decode *d, struct remarks *r)
         remark_overflows(d, r, t->overflows);
     s12z_flow_loops(s12z_events_flow(d->events), remark_loop, r);
     if (r->nloops > SHOWN_LOOPS)
-        remark(r, "endless-loop", r->nloops - SHOWN_LOOPS,
-               "%zu more places go round without a traced instruction", r->nloops - SHOWN_LOOPS);
+        add_remark(r, "endless-loop", r->nloops - SHOWN_LOOPS,
+                   "%zu more places go round without a traced instruction",
+                   r->nloops - SHOWN_LOOPS);
     if (f->unpaired)
-        remark(r, "astray", f->unpaired,
-               "%llu return%s went elsewhere than back, the first at %06X: so do task switches and "
-               "long jumps; otherwise lines are missing or "
-               "wrong before it",
-               (unsigned long long)f->unpaired, plural_of(f->unpaired, "", "s"), f->first_unpaired);
+        add_remark(
+            r, "astray", f->unpaired,
+            "%llu return%s went elsewhere than back, the first at %06X: so do task switches and "
+            "long jumps; otherwise lines are missing or "
+            "wrong before it",
+            (unsigned long long)f->unpaired, plural_of(f->unpaired, "", "s"), f->first_unpaired);
     if (open)
-        remark(r, "unbalanced", open,
-               "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open,
-               pc);
+        add_remark(r, "unbalanced", open,
+                   "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open,
+                   pc);
 }
 
 static int finish_file(struct cli *cli, struct decode *d, const char *path, struct err *err)
