@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """C that a newcomer can read: functions that say what they do on what, no conditional in a conditional, few conditionals at all,
-files that end, and the field's words in names. Prints file:line of each finding, then the figures by which density is compared
-(docs/design.md).
+files that end, and the field's words in names; of tests, that their static functions say what they do on what. Prints file:line
+of each finding, then the figures by which density is compared (docs/design.md).
 
 usage: check_style.py SOURCE_DIR [--worst N]
     --worst N   also the N files with the most tokens a line, and the N with the most ?: a function
@@ -20,6 +20,8 @@ CONDITIONALS = {
 FEW_FUNCTIONS = 5  # a file with fewer is not among the worst by its functions
 LONGEST_FILE = 600
 LONGEST_LINE = 100
+# Programs for boards: their committed ELFs are what their sources give, names and all.
+BOARD_PROGRAMS = ("tests/programs/", "tests/kos/threads.c", "tests/gdbstub/gdb/", "tests/profiler/data/src/")
 # Functions of one word, where the word is the field's own: a number as the bytes of its order, from memory and back.
 ONE_WORD = {"le16", "le32", "le64", "be16", "be32", "get16", "get32", "put16", "put32", "main"}
 # Words that were coined here, and what the field says instead. They may be plain English in a sentence, but are no names.
@@ -31,7 +33,7 @@ COINED = {
 }
 TOKEN = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\d[\w.]*|"
                    r"->|\+\+|--|<<=|>>=|<<|>>|[<>=!&|+*/%^-]=|&&|\|\||\.\.\.|\S", re.S)
-STATIC = re.compile(r"^static\s[^;{}()=]*?\b(\w+)\(", re.M)
+STATIC = re.compile(r"^(?:__attribute__\(\(.*?\)\)\s+)?static\s[^;{}()=]*?\b(\w+)\(", re.M)
 FUNCTION = re.compile(r"^\{|^\w.*\) \{.*\}$", re.M)
 
 
@@ -83,12 +85,28 @@ def coined(code):
 def self_test(findings):
     """The checker itself must be able to fail."""
     if one_word("static int run(int a)\n{\n}\nstatic bool is_in(int a);\nstatic const int x[] = { f(1) };\nstatic char *at\n(int b);\n"
-                "static uint16_t\n*look(void)\n") != [(1, "run"), (9, "look")]:
+                "static uint16_t\n*look(void)\n__attribute__((format(printf, 1, 2))) static void say(const char *f, ...);\n") != [
+                    (1, "run"), (9, "look"), (10, "say")]:
         findings.append("self-test: one word")
     if chains(tokens("a = b ? c : d;\nx = a ? b\n : c ? d : e;\nf(a ? 1 : 2, b ? 3 : 4);\n/* a ? b ? */ y = a ? (b ? 1 : 2) : '?';\n")) != [3]:
         findings.append("self-test: chains")
     if coined(tokens('/* told */ int x_TOLD_by, stolen, told_x; f("told"); told_x++;')) != [(1, "x_TOLD_by", "told"), (1, "told_x", "told")]:
         findings.append("self-test: coined words")
+
+
+def sources(root, folder):
+    """(name, text) of each C file and header in a folder that was written by hand."""
+    for here, _, files in os.walk(os.path.join(root, folder)):
+        for file in sorted(files):
+            if file.endswith((".c", ".h")) and not file.endswith("_blob.c"):
+                path = os.path.join(here, file)
+                with open(path, encoding="utf-8") as f:
+                    yield os.path.relpath(path, root), f.read()
+
+
+def one_word_findings(name, text):
+    """What one_word() finds in a file, as findings."""
+    return [f"{name}:{n}: {what}() is one word: it says what it does on what" for n, what in one_word(text)]
 
 
 def part_of(name):
@@ -148,23 +166,21 @@ def main():
     each = {}
     whole = Figures()
     for folder in FOLDERS:
-        for here, _, files in os.walk(os.path.join(sys.argv[1], folder)):
-            for file in sorted(files):
-                if not file.endswith((".c", ".h")) or file.endswith("_blob.c"):
-                    continue
-                path = os.path.join(here, file)
-                with open(path, encoding="utf-8") as f:
-                    text = f.read()
-                name = os.path.relpath(path, sys.argv[1])
-                code = tokens(text)
-                each[name] = Figures()
-                for figures in (each[name], parts[part_of(name)], whole):
-                    figures.add(name, text, code)
-                findings += [f"{name}:{n}: {what}() is one word: it says what it does on what" for n, what in one_word(text)]
-                findings += [f"{name}:{n}: a ?: in a ?: is an if, a table or a function" for n in chains(code)]
-                findings += [f"{name}:{n}: {what}: the field says {COINED[word]}" for n, what, word in coined(code)]
-                if text.count("\n") > LONGEST_FILE:
-                    findings.append(f"{name}: {text.count(chr(10))} lines, {LONGEST_FILE} are the most: cut it where a reader would")
+        for name, text in sources(sys.argv[1], folder):
+            code = tokens(text)
+            each[name] = Figures()
+            for figures in (each[name], parts[part_of(name)], whole):
+                figures.add(name, text, code)
+            findings += one_word_findings(name, text)
+            findings += [f"{name}:{n}: a ?: in a ?: is an if, a table or a function" for n in chains(code)]
+            findings += [f"{name}:{n}: {what}: the field says {COINED[word]}" for n, what, word in coined(code)]
+            if text.count("\n") > LONGEST_FILE:
+                findings.append(f"{name}: {text.count(chr(10))} lines, {LONGEST_FILE} are the most: cut it where a reader would")
+    tests = 0
+    for name, text in sources(sys.argv[1], "tests"):
+        if not name.startswith(BOARD_PROGRAMS):
+            tests += 1
+            findings += one_word_findings(name, text)
     for part, most in CONDITIONALS.items():
         if parts[part].per_100() > most:
             findings.append(f"{part}: {parts[part].per_100():.1f} ?: per 100 functions, {most} are the most: an if, a small function "
@@ -178,7 +194,7 @@ def main():
     if whole.longest > LONGEST_LINE and not whole.where.endswith(".def"):
         print(f"(lines beyond {LONGEST_LINE} columns are tables that clang-format leaves alone)")
     print(f"{len(findings)} findings")
-    return 1 if findings or not whole.functions else 0
+    return 1 if findings or not whole.functions or not tests else 0
 
 
 sys.exit(main())
