@@ -38,7 +38,7 @@ static const struct {
     { "stamp-from", "stamp-from=flow", "stamp-from=x" },
 };
 
-/* What a user can read: the comment of the header, from "Options" to its end. */
+/* What a user can read: the comment of the header, from its options to its end. */
 static char *documented_options(void)
 {
     static char text[8192];
@@ -46,7 +46,7 @@ static char *documented_options(void)
     assert_non_null(f);
     text[fread(text, 1, sizeof text - 1, f)] = 0;
     fclose(f);
-    char *end = strstr(text, "*/"), *begin = strstr(text, "Options after the board's name");
+    char *end = strstr(text, "*/"), *begin = strstr(text, "options may follow the board's name");
     assert_non_null(begin);
     *end = 0;
     return begin;
