@@ -74,7 +74,7 @@ enum {
     DBG_LINES = 64,
     MID_LINES = 32,
     PDO_EDGES = 1 << 21,
-    BIT_CYCLES = 4 /* two bus clocks */,
+    BIT_CYCLES = 4, /* two bus clocks */
     TS_OVERFLOW_BUS = 65536
 };
 
