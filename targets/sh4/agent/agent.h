@@ -1,46 +1,49 @@
-/* The on-target debug kernel as data: what build.sh makes of kernel.S. See docs/sh4-agent.md. */
+/* The debug kernel on the target, as data: what build.sh makes of kernel.S. docs/sh4-agent.md
+ * describes it. */
 #ifndef TARGETS_SH4_AGENT_AGENT_H
 #define TARGETS_SH4_AGENT_AGENT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* One layout of the kernel. All names but the first ones are offsets in bytes from its base. */
+/* One layout of the kernel. All names after `base` are offsets in bytes from it, except the
+ * relocs. */
 struct sh4_agent_layout {
     const uint8_t *code[2]; /* little-endian, big-endian image */
     uint32_t size;
-    uint32_t base; /* where it was linked */
-    /* offsets of 32-bit words that hold addresses, to be moved with the base */
+    uint32_t base; /* the address for which it was linked */
+    /* Offsets of the 32-bit words that hold addresses, to which a new base has to be added. */
     const uint16_t *relocs;
     size_t nrelocs;
-    uint16_t op_read, op_write, op_poke, op_go; /* requests */
-    /* what routine offsets in requests are relative to */
+    uint16_t op_read, op_write, op_poke, op_go; /* routines of requests */
+    /* Requests give routines as offsets from these places. */
     uint16_t ref_call, ref_read, ref_write, ref_poke;
-    uint16_t ld1, ld2, ld4, st1, st2, st4, purge; /* accesses */
-    /* for code added later */
+    uint16_t ld1, ld2, ld4, st1, st2, st4, purge; /* routines that access memory */
+    /* What the host's own code for the kernel needs (overlays, the trace agent). */
     uint16_t tx, rx, sync, wait, idle, debug_entry, entry2, debug_general;
     uint16_t step_words, save_area, save_r0, save_mask, save_top, overlay, hook_vbr, own_vbr,
         kern_end;
-    /* SCIF and dcload-ip: words, times it stopped, errors of the line */
+    /* SCIF and dcload-ip only, words: how often the program has halted, errors of the line. */
     uint16_t halts, line_errors;
-    /* dcload-ip only: enum sh4_box; interrupts of the watchdog until the host is asked, left and
-     * from */
+    /* dcload-ip only. box: words of enum sh4_box. polls: two words, the interrupts of the watchdog
+     * until the host is asked next, and how many there are each time. */
     uint16_t box, polls;
 };
 
-/* In ASERAM at 0xFC000000, 1 KB; never moved. */
+/* In ASERAM at 0xFC000000, 1 KB. It is never moved. */
 extern const struct sh4_agent_layout sh4_agent_ase;
-/* In RAM, any 1 KB aligned address; what a program links in or a loader puts there. */
+/* In RAM at any address aligned to 1 KB: what a program links in, or a loader puts there. */
 extern const struct sh4_agent_layout sh4_agent_ram;
 
-/* The same over the serial port SCIF. */
+/* The RAM layout over the serial port SCIF. */
 extern const struct sh4_agent_layout sh4_agent_scif;
 
-/* The same by the calls of a Dreamcast's network loader, dcload-ip. */
+/* The RAM layout by the calls of dcload-ip, a Dreamcast's network loader. */
 extern const struct sh4_agent_layout sh4_agent_dcip;
-/* Words at layout->box: 1 while the loader has the block, which begins at SH4_BOX_SYNC, and waits
- * for the reply with that number. The reply begins with the number. Then comes nothing (after
- * SH4_BOX_GOES and SH4_BOX_LOOKS: the program runs on), a 0 (it halts), or a request. */
+/* Words at layout->box. The first is 1 while the loader has the block, which begins at
+ * SH4_BOX_SYNC, and waits for the reply with that number. A reply begins with the number. Then
+ * comes nothing (which lets the program run on, after SH4_BOX_GOES and SH4_BOX_LOOKS), or a 0 (the
+ * program halts), or a request. */
 enum sh4_box {
     SH4_BOX_WAITS,
     SH4_BOX_SYNC,
@@ -51,35 +54,39 @@ enum sh4_box {
     SH4_BOX_ANSWER
 };
 enum sh4_box_flag {
-    SH4_BOX_GOES = 1 /* op_go was done */,
-    SH4_BOX_LOOKS = 2 /* the program runs; does the host want anything? */
+    SH4_BOX_GOES = 1, /* op_go was done */
+    SH4_BOX_LOOKS = 2 /* the program runs, and the kernel asks whether the host wants anything */
 };
 enum { SH4_BOX_ROOM = 1088 }; /* bytes of a reply, and of an answer */
 
 /* sh4_agent_place - a RAM layout's image for another base
  * a      &sh4_agent_ram, &sh4_agent_scif or &sh4_agent_dcip
  * base   multiple of 1 KB, in P1
- * big    byte order
+ * big    true for big-endian
  * out    a->size bytes */
 void sh4_agent_place(const struct sh4_agent_layout *a, uint32_t base, int big, uint8_t *out);
 
 /* Words of the protocol. */
-#define SH4_AGENT_POLL    0x0000005Au       /* host: anything to say? */
-#define SH4_AGENT_HALT    0x0000005Bu       /* host, to a range step under way: stop it */
-#define SH4_AGENT_READY   (~SH4_AGENT_POLL) /* kernel: the reply starts at the next word */
-#define SH4_AGENT_VERSION 2u /* low bits of the word that says "halted"; the rest is the base */
-/* SCIF, byte from the host: a request follows. Any other stops the program; 0 to 3 do nothing else
- */
+#define SH4_AGENT_POLL  0x0000005Au       /* host: is there anything to send? */
+#define SH4_AGENT_HALT  0x0000005Bu       /* host, while a range step is under way: stop it */
+#define SH4_AGENT_READY (~SH4_AGENT_POLL) /* kernel: the answer begins with the next word */
+/* Of the agent. HALTED is its base with the version in the low bits. */
+#define SH4_AGENT_VERSION 2u
+/* SCIF, a byte from the host: a request follows. Any other byte halts the program. Of these, 0 to 3
+ * do nothing more. */
 #define SH4_AGENT_START 0xA5u
-/* SCIF, kernel: halted; the word that says where, how often so far, and their sum follow */
+/* SCIF, kernel: HALTED. After it come the word with base and version, how often the program has
+ * halted, and the sum of both. */
 #define SH4_AGENT_SYNC 0x53344841u
-/* SCIF, status of op_go: its marker is not the complement of how often it has halted; nothing was
- * done */
+/* SCIF, a status of op_go: its marker is not the complement of the number of halts, so nothing was
+ * done. */
 #define SH4_AGENT_OTHER_HALT 2u
-#define SH4_AGENT_FACTOR     0x9E3779B1u /* SCIF: sum = halves exchanged of (sum + word) * this */
-#define SH4_AGENT_ID         0x53483441u /* word at base + 4 of the RAM layout; + 8: version */
+/* SCIF: the sum of a word is (sum + word) * factor with its halves exchanged. */
+#define SH4_AGENT_FACTOR 0x9E3779B1u
+/* Word at base + 4 of the RAM layout. The word at base + 8 is the version. */
+#define SH4_AGENT_ID 0x53483441u
 
-/* Words of the save area, in this order from save_area on. */
+/* The words of the save area, in their order from save_area on. */
 enum sh4_save {
     SH4_SAVE_KIND,
     SH4_SAVE_BRCR_SEEN,

@@ -1,21 +1,26 @@
-! The debug kernel: the part of the on-target agent that halts, resumes, steps and moves words.
+! The debug kernel: the part of the agent on the target that halts, resumes, steps and moves words.
 !
-! One source, two layouts and three transports:
-!   ASE=1  1 KB of ASERAM at 0xFC000000, entered by an ASE break or ASE boot at offset 0. Addresses there
-!          count modulo 0x400, so VBR = base+0x40 puts the vectors at 0x140, 0x040 (0x440) and 0x240 (0x640).
-!   ASE=0  RAM at any address: VBR = base, vectors at 0x100, 0x400 and 0x600; agent_init installs it.
-!   SCIF=1 (with ASE=0) the same over the serial port SCIF instead of SDDR: bytes, asked for by the receive interrupt.
-!   SCIF=2 (with ASE=0) the same by the calls of a Dreamcast's network loader, dcload-ip: blocks of words; a running program looks by the
-!          watchdog's interval interrupt whether the host wants something.
-! While the kernel itself runs VBR is 0x20 higher: its own faults meet handlers of their own, so no flag has to
-! be tested on the program's exceptions. Pieces of code fill the room between the vectors: hence the order.
+! There is one source for two layouts and three transports:
+!   ASE=1  1 KB of ASERAM at 0xFC000000, entered by an ASE break or ASE boot at offset 0.
+!          Addresses there count modulo 0x400, so VBR = base+0x40 puts the vectors at 0x140,
+!          0x040 (0x440) and 0x240 (0x640).
+!   ASE=0  RAM at any address: VBR = base, vectors at 0x100, 0x400 and 0x600; agent_init sets VBR.
+!   SCIF=1 (with ASE=0) over the serial port SCIF instead of SDDR: bytes; the receive interrupt
+!          enters the kernel.
+!   SCIF=2 (with ASE=0) by the calls of a Dreamcast's network loader, dcload-ip: blocks of words.
+!          While the program runs, the watchdog's interval interrupt asks what the host wants.
+! While the kernel itself runs, VBR is 0x20 higher. Its own faults therefore have handlers of their
+! own, and no flag has to be tested on the program's exceptions. Pieces of code fill the room
+! between the vectors, which is the reason for their order.
 !
-! The word protocol, the save area and every routine are described in docs/sh4-agent.md.
+! docs/sh4-agent.md describes the word protocol, the save area and every routine.
 !
-! Registers while talking to the host (bank 1, all saved before; SCIF: r14 is its SCSCR2, r2 and r10 are scratch of rx and tx; by the loader
-! r14 is where the next word of the request is, r10 where the answer's goes):
-!   r14 SDDR   r13 status   r12 marker of this request   r11 checksum   r10 POLL   r9 go   r2 last word sent
-!   r0 r1 r3-r8 free (r2 too before an answer begins)
+! Registers while the kernel exchanges words with the host. They are those of bank 1, and all of
+! them have been saved:
+!   r14 SDDR   r13 status   r12 marker of this request   r11 checksum   r10 POLL   r9 go
+!   r2 last word sent   r0 r1 r3-r8 free (r2 too, before an answer begins)
+!   SCIF=1: r14 is the address of SCSCR2; rx and tx clobber r2 and r10
+!   SCIF=2: r14 is where the next word of the request is, r10 where the next one of the answer goes
 
         .text
         .global kern_base, hook_vbr, own_vbr, kern_end, reach
@@ -30,7 +35,8 @@
         .global box, polls
 .endif
 
-        .equ POLL,    0x5A              ! host: anything to say?   its complement: the reply starts next
+        ! host: is there anything to send? Its complement, READY, comes before an answer
+        .equ POLL,    0x5A
         .equ VERSION, 2
 .if ASE
         .equ VBASE,   0x040
@@ -38,7 +44,8 @@
         .equ VBASE,   0x000
 .endif
 
-        ! Start of every way in: r0 goes to its place in the save area, r15 (held by SGR) points there.
+        ! The start of every way in: saves r0 in the save area, to whose place r15 points; SGR has
+        ! the program's r15.
         .macro  SPILL_R0 target
 .if ASE
         mov.l   l_r0,r15
@@ -54,7 +61,8 @@
         .endm
 
 .if ASE == 0
-        .balign 1024                    ! the word that says "halted" is the base with the version in its low bits
+        ! HALTED is the base with the version in its low bits, which have to be free
+        .balign 1024
 .endif
 kern_base:
 .if ASE
@@ -68,7 +76,7 @@ kern_base:
         .long   0x53483441
         .long   VERSION
 .if SCIF
-        .long   0                       ! base + 16: what a loader jumps to
+        .long   0                       ! base + 16, to which a loader jumps
         bra     agent_start
         nop
 .endif
@@ -89,16 +97,20 @@ kern_base:
         nop
 .endif
 
-! --- words in and out -------------------------------------------------------------------------------
+! --- words in and out ---------------------------------------------------------------------------
 .if SCIF == 2
-        .equ    BOX_BLOCK, 4            ! what the host is sent: SYNC, where, halts, number, what an empty reply means, answer
+        ! What is sent to the host: SYNC, where, halts, number, what an empty reply means, the
+        ! answer.
+        .equ    BOX_BLOCK, 4
         .equ    BOX_HALTS, 12
         .equ    BOX_NUMBER, 16
-        .equ    BOX_FLAGS, 20           ! and above them how many bytes there are
+        .equ    BOX_FLAGS, 20           ! the bits above them are the number of bytes
         .equ    BOX_ANSWER, 24
-        .equ    ROOM, 1088              ! of a request and of an answer
-        .equ    F_LOOK, 2               ! flags: the timer asks; 1: op_go was done; an empty reply lets the program run on
-        .equ    GDBPACKET, 20           ! the loader's call
+        .equ    ROOM, 1088              ! of a request, and of an answer
+        ! Flags: 2: the timer asks; 1: op_go was done. After either an empty reply lets the program
+        ! run on.
+        .equ    F_LOOK, 2
+        .equ    GDBPACKET, 20           ! the number of the loader's call
 rx:     mov.l   @r14+,r0
         mov.l   l_sum,r1
         add     r0,r11
@@ -106,7 +118,8 @@ rx:     mov.l   @r14+,r0
         sts     macl,r11
         rts
         swap.w  r11,r11
-! sync: an answer begins with its request's marker, which is not in the sum. tx: adds r0. Clobbers r2.
+! sync: begins an answer with the marker of its request, which is not part of the sum. tx: adds r0
+! to the answer. Clobbers r2.
 sync:   mov.l   l_answer,r10
         mov.l   r12,@r10
         rts
@@ -120,7 +133,7 @@ tx:     mov.l   l_sum,r2
         rts
         swap.w  r11,r11
 .elseif SCIF
-        .equ    SCSCR, 0                ! from r14, 0xFFE80008
+        .equ    SCSCR, 0                ! offsets from r14, 0xFFE80008
         .equ    SCFTDR, 4
         .equ    SCFSR, 8
         .equ    SCFRDR, 12
@@ -128,7 +141,8 @@ tx:     mov.l   l_sum,r2
         .equ    SCFDR, 20
         .equ    SCLSR, 28
         .equ    START, -91              ! 0xA5: a request begins
-! rx: r0 = next word from the host, lowest byte first. A host that falls silent in the middle finds us idle. Clobbers r1, r2, r10.
+! rx: r0 = the next word from the host, lowest byte first. If the host stops in the middle of a
+! request, the kernel goes back to `idle`. Clobbers r1, r2, r10.
 rx:     mov     #4,r10
 1:      mov.l   l_patience,r1
 2:      mov.w   @(SCFDR,r14),r0
@@ -154,7 +168,8 @@ rx:     mov     #4,r10
         rts
         swap.w  r11,r11
 
-! sync: an answer begins with its request's marker, which is not in the sum. tx: send r0, lowest byte first. Clobber r0, r2, r10.
+! sync: begins an answer with the marker of its request, which is not part of the sum. tx: sends
+! r0, lowest byte first. Both clobber r0, r2, r10.
 sync:   bra     raw
         mov     r12,r2
 tx:     mov.l   l_sum,r10
@@ -166,7 +181,7 @@ tx:     mov.l   l_sum,r10
 raw:    mov     #4,r10
 1:      mov.w   @(SCFDR,r14),r0
         shlr8   r0
-        cmp/eq  #16,r0                  ! FIFO full
+        cmp/eq  #16,r0                  ! the FIFO is full
         bt      1b
         mov     r2,r0
         mov.b   r0,@(SCFTDR,r14)
@@ -176,7 +191,8 @@ raw:    mov     #4,r10
         rts
         nop
 .else
-! rx: r0 = next word from the host; the marker written back says it was taken.
+! rx: r0 = the next word from the host. The marker is written back, to show that the word was
+! taken.
 rx:     mov.l   @r14,r0
         cmp/eq  r12,r0
         bt      rx
@@ -187,9 +203,10 @@ rx:     mov.l   @r14,r0
         rts
         swap.w  r11,r11
 
-! tx: send r0, as soon as the host has taken the word before it (r2): all work is done before that is waited for,
-! because a word must be there between the host's update and its next capture. A word that would look like
-! POLL is sent wrong on purpose: the checksum then fails and the host asks again under another marker. Clobbers r1.
+! tx: sends r0 as soon as the host has taken the word before (r2). It prepares all it can before it
+! waits, since a word must be there between the host's update and its next capture. A word that
+! would read as POLL is changed: the checksum then fails, and the host asks again under another
+! marker. Clobbers r1.
 tx:     add     r0,r11
         mul.l   r12,r11
         xor     r12,r0
@@ -206,7 +223,7 @@ tx:     add     r0,r11
         mov     r0,r2
 .endif
 
-! op_poke(r4 address, r5 routine, r6 value): one store whose value is under the request's checksum
+! op_poke(r4 address, r5 routine, r6 value): one store. The request's checksum covers the value.
 op_poke:
         braf    r5
         mov     r6,r0
@@ -219,7 +236,8 @@ ld2:    mov.w   @r4+,r0
         SPILL_R0 hook_tlb
 .endif
 .if SCIF == 2
-hook_int:                               ! the watchdog's, or on to the program's
+! An interrupt. The watchdog's asks the host; any other goes on to the program.
+hook_int:
         mov.l   l_tra,r15
         mov.l   @(8,r15),r15            ! INTEVT
         mov     #0x56,r0
@@ -233,7 +251,7 @@ hook_int:                               ! the watchdog's, or on to the program's
 1:      mov.l   l_wtcsr,r15
         mov.w   l_wtgo,r0
         mov.w   r0,@r15
-        mov.l   l_polls,r15             ! so many of them until the host is asked
+        mov.l   l_polls,r15             ! as many of them until the host is asked
         mov.l   @r15,r0
         dt      r0
         bt/s    2f
@@ -247,9 +265,10 @@ hook_int:                               ! the watchdog's, or on to the program's
         mov.l   r0,@r15
         bra     debug_entry
         mov     #2,r0
-l_wtgo: .short  0xA587                  ! key; TME, interval, slowest
+l_wtgo: .short  0xA587                  ! the key, then TME, interval mode, slowest clock
 .elseif SCIF
-hook_int:                               ! the receiver's interrupts, or on to the program's
+! An interrupt. Those of the receiver enter the kernel; any other goes on to the program.
+hook_int:
         mov.l   l_tra,r15
         mov.l   @(8,r15),r15            ! INTEVT
         mov     #7,r0
@@ -264,7 +283,8 @@ hook_int:                               ! the receiver's interrupts, or on to th
 1:      bra     debug_entry
         mov     #2,r0
 .else
-! sync: an answer begins. The first word waits until the host's next update has replaced this one.
+! sync: begins an answer. The first word is written only when the host's next update has replaced
+! this one.
 sync:   not     r10,r2
         rts
         mov.l   r2,@r14
@@ -283,9 +303,9 @@ hook_int:
         bra     own_fault
         nop
 .endif
-! --- requests ---------------------------------------------------------------------------------------
+! --- requests -----------------------------------------------------------------------------------
 .if SCIF == 2
-! The loader is not entered twice: a break or the timer inside of it goes on at once.
+! The loader must not be entered twice, so a break or the timer within it lets it go on at once.
 wait:   stc     spc,r0
         shll2   r0
         shll    r0
@@ -298,18 +318,21 @@ wait:   stc     spc,r0
         mov     #F_LOOK,r3
         mov.l   @r1,r0
         cmp/eq  #2,r0
-        bt/s    tell_none
+        bt/s    send_none
         nop
 halted: mov.l   l_halts,r1
         mov.l   @r1,r0
         add     #1,r0
         mov.l   r0,@r1
-hush:                                   ! a damaged request is answered as if there had been none
+! A damaged request is treated as if there had been none.
+hush:
 idle:   mov     #0,r3
-tell_none:
+send_none:
         mov.l   l_answer,r10
-! What is ready goes to the host, and its reply comes back; r3: flags. The loader's code may use the FPU, and wants its modes.
-tell:   mov.l   l_box,r8
+! Sends what is ready to the host and receives the reply. r3: flags. The loader's code may use the
+! FPU and expects its modes.
+send_block:
+        mov.l   l_box,r8
         mov     r10,r9
         sts     fpscr,r10
         mov.l   l_fpscr,r0
@@ -322,12 +345,12 @@ tell:   mov.l   l_box,r8
         add     #BOX_BLOCK,r11
         sub     r11,r9
         mov.w   l_room,r0
-        shll16  r9                      ! bytes
+        shll16  r9                      ! the number of bytes
         or      r9,r3
         mov.l   r3,@(BOX_FLAGS,r8)
         or      r0,r9
 again:  mov     #1,r0
-        mov.l   r0,@r8                  ! for the host to look at: the loader has it
+        mov.l   r0,@r8                  ! the host can see here that the loader has it
         mov     r11,r5
         mov     r9,r6
         mov.l   l_in,r7
@@ -340,7 +363,7 @@ again:  mov     #1,r0
         mov.l   l_in,r14
         mov.l   @r14+,r1
         mov.l   @(BOX_NUMBER,r8),r2
-        cmp/eq  r1,r2                   ! a reply to this, and no other
+        cmp/eq  r1,r2                   ! is it a reply to this block?
         bf      again
         add     #1,r2
         mov.l   r2,@(BOX_NUMBER,r8)
@@ -350,7 +373,7 @@ again:  mov     #1,r0
         lds     r10,fpscr
         mov.l   @(BOX_FLAGS,r8),r3
         extu.w  r3,r3
-        cmp/eq  #8,r0                   ! stay halted
+        cmp/eq  #8,r0                   ! the program stays halted
         bt      halted
         cmp/eq  #4,r0
         bf      3f
@@ -362,16 +385,17 @@ l_room: .short  ROOM
 3:      mov     #0,r13
         bsr     rx
         nop
-        mov     r0,r12                  ! the marker: what the sum starts from
+        mov     r0,r12                  ! the marker, from which the sum starts
         bsr     rx
         mov     r0,r11
         mov     r0,r8                   ! routine, relative to ref_call
 .elseif SCIF
 wait:   mov.l   l_scif,r14
-        mov.w   @(SCSCR,r14),r0         ! the program may have switched something off
+        mov.w   @(SCSCR,r14),r0         ! the program may have switched some of these off
         or      #0x70,r0
         mov.w   r0,@(SCSCR,r14)
-        mov.w   @(SCFCR,r14),r0         ! whatever has interrupted the program is no request
+        ! whatever interrupted the program is no request: empty the FIFO
+        mov.w   @(SCFCR,r14),r0
         mov     r0,r1
         or      #2,r0
         mov.w   r0,@(SCFCR,r14)
@@ -383,14 +407,16 @@ wait:   mov.l   l_scif,r14
         mov.l   r0,@r1
         mov     #0,r0
         mov.l   r0,@(8,r1)              ! silences
-! "Halted" is told at once, after a damaged request, and whenever the host has said nothing for a while: nothing has to be asked for.
-idle:   mov.w   @(SCLSR,r14),r0         ! after an overrun nothing is received until the flag is cleared
+! HALTED is sent at once, after a damaged request, and whenever the host has sent nothing for a
+! while. So the host never has to ask for it.
+! After an overrun nothing is received until the flag is cleared.
+idle:   mov.w   @(SCLSR,r14),r0
         mov     r0,r1
         mov     #0,r0
         mov.w   r0,@(SCLSR,r14)
         mov.w   @(SCFSR,r14),r0
         mov     #-112,r3
-        extu.b  r3,r3                   ! ER, BRK
+        extu.b  r3,r3                   ! ER and BRK
         and     r0,r3
         or      r3,r1
         mov.w   l_flags,r3
@@ -419,7 +445,8 @@ quiet:  mov.l   l_patience,r1
         bf      2f
         dt      r1
         bf      1b
-! Nobody spoke. A program that waits for its full ring to be read, by a host that is gone, runs on after a while, untraced.
+! The host has sent nothing. If the trace agent waits for its full ring to be read, and the host is
+! silent for long, the program goes on without its trace.
         mov.l   l_halts,r1
         mov.l   @(8,r1),r0
         mov.w   l_silences,r2
@@ -428,7 +455,7 @@ quiet:  mov.l   l_patience,r1
         bf/s    idle
         mov.l   r0,@(8,r1)
         mov.l   l_step,r1
-        mov.l   @(12,r1),r0             ! how we came in
+        mov.l   @(12,r1),r0             ! how the kernel was entered
         cmp/eq  #4,r0
         bf      idle
         mov     #0,r0
@@ -439,10 +466,11 @@ l_silences: .short 512
         cmp/eq  #START,r0
         bt      3f
         extu.b  r0,r0
-        mov     #4,r1                   ! the host asks for a halt: here it is
+        ! These bytes ask for a halt, and the program is halted already.
+        mov     #4,r1
         cmp/hs  r1,r0
         bf      quiet
-! Something was damaged: what follows is not looked at until there is silence.
+! Something was damaged: what comes is ignored until there is silence.
 hush:   mov.l   l_patience,r1
 1:      mov.w   @(SCFDR,r14),r0
         tst     #31,r0
@@ -457,7 +485,8 @@ hush:   mov.l   l_patience,r1
         mov     #0,r13
         bsr     rx
         mov.l   r13,@(8,r1)
-        mov     r0,r12                  ! the marker: sequence number, and what the sum starts from
+        ! the marker, which is the sequence number, and from which the sum starts
+        mov     r0,r12
 .endif
 .if SCIF == 1
         bsr     rx
@@ -475,7 +504,8 @@ hush:   mov.l   l_patience,r1
         bsr     rx
         mov     r11,r7
         cmp/eq  r0,r7
-        bf      hush                    ! damaged: nothing was done, the host is told
+        ! it is damaged: nothing is done, and the host is told by HALTED
+        bf      hush
         bsrf    r8
         mov     #0,r9
 ref_call:
@@ -489,12 +519,14 @@ read_end:
         bsr     tx
         mov     r11,r0
 .if SCIF == 2
-        bra     tell                    ! and if the program is to go, it does so when the host has heard
+        ! If the program is to go on, it does so when the host has replied.
+        bra     send_block
         mov     r9,r3
 .else
         tst     r9,r9
         bt      quiet
-! All is sent before the program runs: it finds its transmitter as it was. Receive flags are cleared, or we would be back at once.
+! All bytes are sent before the program runs, so that its transmitter is as it was. Receive flags
+! are cleared, since they would interrupt the program at once.
 leave:
 1:      mov.w   @(SCFDR,r14),r0
         shlr8   r0
@@ -505,20 +537,21 @@ leave:
         and     r3,r0
         bra     resume
         mov.w   r0,@(SCFSR,r14)
-l_flags: .short 0xFF6C                  ! all but ER, BRK, RDF, DR
+l_flags: .short 0xFF6C                  ! all but ER, BRK, RDF and DR
 .endif
 .else
 wait:   mov.l   l_sddr,r14
-idle:   mov.l   l_base,r12              ! "halted": our address, and the version in its low bits
+idle:   mov.l   l_base,r12              ! HALTED: the base, with the version in its low bits
 1:      mov.l   r12,@r14
 2:      mov.l   @r14,r0
         cmp/eq  r12,r0
         bt      2b
         cmp/eq  r10,r0
         bt      1b
-        not     r0,r12                  ! the marker; first word of a request is its complement
+        not     r0,r12                  ! the marker; the first word of a request is its complement
         mov.l   r12,@r14
-        mov     r12,r11                 ! the checksum starts from it: it is the sequence number too
+        ! the checksum starts from it, since it is also the sequence number
+        mov     r12,r11
         bsr     rx
         mov     #0,r13
         bsr     rx
@@ -531,7 +564,7 @@ idle:   mov.l   l_base,r12              ! "halted": our address, and the version
         bsr     rx
         mov     r11,r7
         cmp/eq  r0,r7
-        bf      idle                    ! damaged: nothing was done, the host sees us idle
+        bf      idle                    ! it is damaged: nothing is done, and the host reads HALTED
         bsrf    r8
         mov     #0,r9
 ref_call:
@@ -544,7 +577,7 @@ read_end:
         mov     r13,r0
         bsr     tx
         mov     r11,r0
-1:      mov.l   @r14,r1                 ! the last word is taken
+1:      mov.l   @r14,r1                 ! waits until the last word is taken
         cmp/eq  r2,r1
         bt      1b
         tst     r9,r9
@@ -553,7 +586,7 @@ read_end:
         nop
 .endif
 
-! op_write(r4 address, r5 routine of st1/st2/st4, r6 count), then the words and their checksum
+! op_write(r4 address, r5 routine st1/st2/st4, r6 count), followed by the words and their checksum
 op_write:
         sts     pr,r3
 1:      bsr     rx
@@ -567,12 +600,12 @@ ref_write:
         mov     r11,r7
         cmp/eq  r0,r7
         bt      1f
-        mov     #1,r13                  ! data damaged on the wire
+        mov     #1,r13                  ! the data are damaged
 1:      lds     r3,pr
         rts
         nop
 
-! op_read(r4 address, r5 routine of ld1/ld2/ld4, r6 count)
+! op_read(r4 address, r5 routine ld1/ld2/ld4, r6 count)
 op_read:
         bsr     sync
         nop
@@ -580,17 +613,18 @@ op_read:
         nop
 ref_read:
         bsr     tx
-        dt      r6                      ! tx keeps r6 but not T
+        dt      r6                      ! tx keeps r6, but not T
         tst     r6,r6
         bf      1b
         bra     read_end
         nop
 
-! op_go(r4 lo, r5 hi, r6 pc): resume as the save area says. pc != 0: UBC channel A there, and again while
-! lo <= pc < hi without asking the host.
+! op_go(r4 lo, r5 hi, r6 pc): resumes as the save area says. If pc is not 0, channel A of the UBC
+! is set there, and again while lo <= pc < hi without asking the host.
 op_go:
 .if SCIF
-        mov.l   l_halts,r1              ! the marker says which halt is meant: one that comes late, or again, is for none
+        ! The marker says which halt is meant. A request that comes late, or again, does nothing.
+        mov.l   l_halts,r1
         mov.l   @r1,r0
         not     r0,r0
         cmp/eq  r0,r12
@@ -606,7 +640,7 @@ op_go:
         rts
         mov     #1,r9
 
-! A fault of the kernel's own access: note the code, go on behind the instruction
+! A fault of the kernel's own access: keeps the code, and goes on after the instruction.
 own_fault:
         stc     spc,r15
         add     #2,r15
@@ -619,9 +653,9 @@ own_fault:
 ld1:    mov.b   @r4+,r0
         rts
         nop
-! --- ways in ----------------------------------------------------------------------------------------
-! General exception of the program: ours are user breaks, breakpoints (TRAPA #0x20), and what save_mask asks for
-! (bit = EXPEVT >> 5, modulo 32).
+! --- ways in ------------------------------------------------------------------------------------
+! A general exception of the program. The kernel takes user breaks, breakpoints (TRAPA #0x20), and
+! what save_mask asks for (bit = EXPEVT >> 5, modulo 32).
 hook_gen:
         mov.l   l_tra,r0
         mov.l   @(4,r0),r0              ! EXPEVT
@@ -651,12 +685,13 @@ ld4:    mov.l   @r4+,r0
         .org    0x140
         SPILL_R0 hook_gen
 .endif
-debug_general:                          ! also for code with hooks of its own: r0 is in save_r0, r15 in SGR
+! Entered also by code with hooks of its own. r0 is in save_r0, r15 in SGR.
+debug_general:
         bra     debug_entry
         mov     #1,r0
 
-! Exception that the debugger does not take: on to the program's own vector, DBR + r0*256, with every register
-! as it was (r0 is kept in its place of the save area, r15 in SGR).
+! An exception that the debugger does not take goes on to the program's own vector, DBR + r0*256,
+! with every register as it was. r0 is in its place of the save area, r15 in SGR.
 forward8:
         shll8   r0
 forward:
@@ -675,7 +710,8 @@ hook_tlb:
         nop
 .endif
 
-! debug_entry: r0 = how we came in; the program's r0 is in its place of the save area, r15 in SGR
+! debug_entry: r0 = how the kernel was entered. The program's r0 is in its place of the save area,
+! r15 in SGR.
 debug_entry:
         mov.l   l_top,r15
         stc.l   sgr,@-r15
@@ -702,7 +738,7 @@ entry2: stc.l   vbr,@-r15
         mov.l   r3,@-r15
         mov.l   r2,@-r15
         mov.l   r1,@-r15
-        add     #-8,r15                 ! mask and r0 are there
+        add     #-8,r15                 ! mask and r0 are there already
         stc.l   r7_bank,@-r15
         stc.l   r6_bank,@-r15
         stc.l   r5_bank,@-r15
@@ -711,7 +747,8 @@ entry2: stc.l   vbr,@-r15
         stc.l   r2_bank,@-r15
         stc.l   r1_bank,@-r15
         stc.l   r0_bank,@-r15
-        ! faults of our own are caught from here on; interrupts masked, FPU reachable
+        ! From here on faults of the kernel are caught, interrupts are masked, and the FPU can be
+        ! used.
         mov.l   l_base,r1
         add     #VBASE+0x20-VERSION,r1
         ldc     r1,vbr
@@ -721,11 +758,12 @@ entry2: stc.l   vbr,@-r15
         sts.l   fpscr,@-r15
         mov     r0,r4
         mov.l   l_tra,r1
-        add     #100,r1                 ! PMCR1; PMCR2 is 4 higher
+        add     #100,r1                 ! PMCR1; PMCR2 is 4 bytes higher
         mov     #-64,r2
         shll8   r2                      ! 0xFFFFC000: PMEN and PMST both set
         mov     #32,r3
-        shll8   r3                      ! PMCLR stops a running counter but clears a stopped one
+        ! PMCLR stops a counter that runs. It would clear one that does not.
+        shll8   r3
         mov.w   @r1,r0
         mov.l   r0,@-r15
         cmp/hs  r2,r0
@@ -738,32 +776,34 @@ entry2: stc.l   vbr,@-r15
         mov     r3,r0
         mov.w   r0,@(4,r1)
 1:      mov.l   l_ubc,r1
-        mov.w   @r1,r0                  ! BBRA, BBRB: what a range step needs again, or the program's own
+        ! BBRA, BBRB: what a range step sets again, or the program's own.
+        mov.w   @r1,r0
         mov.l   r0,@-r15
         mov.w   @(12,r1),r0
         mov.l   r0,@-r15
         add     #-4,r15                 ! what the host wants in BRCR
-        mov.w   @(24,r1),r0             ! BRCR, with match flags
+        mov.w   @(24,r1),r0             ! BRCR, with its match flags
         mov.l   r0,@-r15
         mov     r0,r3
         mov     #0,r0
         mov.w   r0,@r1
         mov.w   r0,@(12,r1)
         mov.l   r4,@-r15
-        ! range step: user break of channel A alone, pc still inside [lo, hi): once more
+        ! A range step goes on by itself if it was a user break of channel A alone, and pc is still
+        ! in [lo, hi).
         cmp/pz  r3
         bt      to_wait
         cmp/hs  r2,r3
         bt      to_wait
 .if SCIF == 1
-        mov.l   l_scif,r1               ! any byte: the host wants to stop this
+        mov.l   l_scif,r1               ! any byte from the host stops this
         mov.w   @(SCFDR,r1),r0
         tst     #31,r0
         bf      to_wait
 .elseif SCIF == 0
         mov.l   l_sddr,r1
         mov.l   @r1,r0
-        cmp/eq  #POLL,r0                ! any other word: the host wants to stop this
+        cmp/eq  #POLL,r0                ! any other word from the host stops this
         bf      to_wait
 .endif
         mov.l   l_step,r1
@@ -778,7 +818,7 @@ entry2: stc.l   vbr,@-r15
 to_wait: bra    wait
         mov     #POLL,r10
 resume: mov.l   l_srbl,r0
-        ldc     r0,sr                   ! BL=1: breaks and interrupts wait until the RTE
+        ldc     r0,sr                   ! BL=1: breaks and interrupts wait for the RTE
         mov.l   l_step,r15
         mov.l   l_ubc,r1
         mov.l   @(8,r15),r0
@@ -805,13 +845,13 @@ st2:    mov.w   r0,@r4
 st4:    mov.l   r0,@r4
         rts
         add     #4,r4
-! O-cache line written back and dropped
+! Writes a line of the O-cache back and invalidates it.
 purge:  ocbp    @r4
         rts
         add     #32,r4
 .if ASE
         .org    0x260
-        rte                             ! NMI while the kernel runs: swallowed
+        rte                             ! an NMI while the kernel runs is ignored
         nop
 .endif
 resume2: mov.w  r0,@(12,r1)
@@ -864,7 +904,7 @@ resume2: mov.w  r0,@(12,r1)
 
         .align  2
 .if SCIF == 2
-l_sum:  .long   0x9E3779B1              ! the sum's factor
+l_sum:  .long   0x9E3779B1              ! the factor of the sum
 l_halts: .long  halts
 l_answer: .long box + BOX_ANSWER
 l_box:  .long   box
@@ -873,14 +913,15 @@ l_stack: .long  call_stack
 l_kind: .long   save_area
 l_polls: .long  polls
 l_wtcsr: .long  0xFFC0000C
-l_loader: .long 0x8C004008              ! where dcload says what to call
-l_ldat: .long   -(0x0C004000 << 3)      ! where it lies, with its vectors: up to 0x0C010000
+l_loader: .long 0x8C004008              ! dcload has the address of its calls here
+l_ldat: .long   -(0x0C004000 << 3)      ! where dcload is, with its vectors: up to 0x0C010000
 l_ldlen: .long  0xC000 << 3
 l_fpscr: .long  0x00040000
 .elseif SCIF
 l_scif: .long   0xFFE80008
-l_patience: .long 0x20000               ! looks at the FIFO: some tens of milliseconds, longer uncached
-l_sum:  .long   0x9E3779B1              ! the sum's factor
+! How often the FIFO is looked at: some tens of milliseconds, longer if uncached.
+l_patience: .long 0x20000
+l_sum:  .long   0x9E3779B1              ! the factor of the sum
 l_sync: .long   0x53344841              ! 'S4HA'
 l_halts: .long  halts
 l_errors: .long line_errors
@@ -897,7 +938,8 @@ l_top:  .long   save_top
 l_step: .long   step_words
 .if ASE == 0
 .if SCIF == 2
-! agent_init: called once the program's own VBR is set: ours takes its place, the watchdog counts and its interrupt gets priority 15. Clobbers r0-r2.
+! agent_init: to be called when the program's own VBR is set. It sets the kernel's VBR, starts the
+! watchdog and gives its interrupt priority 15. Clobbers r0-r2.
 agent_init:
         mov.l   l_hookvbr,r1
         stc     vbr,r0
@@ -914,7 +956,8 @@ agent_init:
         mov.w   l_wtgo2,r0
         rts
         mov.w   r0,@r1
-! What the loader executes, with its caches off: with ours on straight into the kernel, as if halted.
+! The loader jumps here with the caches off. They are switched on, and the kernel is entered as if
+! the program had halted.
 agent_start:
         sts     pr,r8
         mova    cached,r0
@@ -940,12 +983,12 @@ cached: mov.l   l_ccr,r0
         nop
 started: bsr    agent_init
         nop
-        lds     r8,pr                   ! a program that returns gets to the loader
+        lds     r8,pr                   ! so a program that returns gets back to the loader
         mov     #0,r8
         mov.l   l_start_sr,r0
         ldc     r0,sr
         trapa   #0x20
-        bra     .                       ! the host has put another PC into its place
+        bra     .                       ! not reached: the host sets another PC
         nop
         .align  2
 l_start_sr: .long 0x400000F0
@@ -956,8 +999,9 @@ l_started: .long started
 l_iprb: .long   0xFFD00008
 l_wtcsr2: .long 0xFFC0000C
 .elseif SCIF
-! agent_init(r4: SCBRR2, or negative: leave the port as it is set): called by a program (or loader) once its own VBR is set:
-! ours takes its place, the receive interrupt gets priority 15. Clobbers r0-r3.
+! agent_init(r4: SCBRR2; negative: leave the port as it is): to be called by a program or a loader
+! when the program's own VBR is set. It sets the kernel's VBR, and gives the receive interrupt
+! priority 15. Clobbers r0-r3.
 agent_init:
         mov.l   l_hookvbr,r1
         stc     vbr,r0
@@ -971,7 +1015,7 @@ agent_init:
         mov     #0,r0
         mov.w   r0,@(SCSCR,r3)
         mov     #6,r0
-        mov.w   r0,@(SCFCR,r3)          ! FIFOs empty
+        mov.w   r0,@(SCFCR,r3)          ! resets the FIFOs
         add     #-8,r3
         mov     #0,r0
         mov.w   r0,@r3                  ! SCSMR2: 8N1, clock not divided
@@ -996,22 +1040,23 @@ agent_init:
         or      #0xF0,r0
         rts
         mov.w   r0,@r1
-! For a loader that leaves the port set up and a stack: straight into the kernel, as if halted.
+! For a loader that has set up the port and a stack: enters the kernel as if the program had
+! halted.
 agent_start:
         bsr     agent_init
         mov     #-1,r4
         mov.l   l_start_sr,r0
         ldc     r0,sr
         trapa   #0x20
-        bra     .                       ! the host has put another PC into its place
+        bra     .                       ! not reached: the host sets another PC
         nop
         .align  2
 l_start_sr: .long 0x400000F0
 l_scif2: .long  0xFFE80008
 l_bit:  .long   0x8000
 .else
-! agent_init: called by a program (or loader) once its own VBR is set: ours takes its place, the
-! H-UDI interrupt gets priority 15. Clobbers r0 and r1.
+! agent_init: to be called by a program or a loader when the program's own VBR is set. It sets the
+! kernel's VBR, and gives the H-UDI interrupt priority 15. Clobbers r0 and r1.
         .global agent_init
 agent_init:
         mov.l   l_hookvbr,r1
@@ -1033,30 +1078,37 @@ l_hookvbr: .long kern_base + VBASE
         .equ    hook_vbr, kern_base + VBASE
         .equ    own_vbr, kern_base + VBASE + 0x20
         .equ    reach, l_top
-! --- data -------------------------------------------------------------------------------------------
+! --- data ---------------------------------------------------------------------------------------
 .if SCIF == 2
         .align  2
-box:    .long   0                       ! 1: the loader has the block that follows, and waits for the host
+! 1: the loader has the block that follows, and waits for the host.
+box:    .long   0
         .long   0x53344841
         .long   kern_base + VERSION
-halts:  .long   0                       ! times the program has stopped
-        .long   1, 0                    ! number, which is not what is in the inbox, and flags
+halts:  .long   0                       ! how often the program has halted
+        .long   1, 0                    ! the number, which is not that in the inbox, and flags
         .space  ROOM
 inbox:  .space  ROOM
-        .space  1536                    ! dcload asks for 800 bytes of stack
+        .space  1536                    ! dcload needs 800 bytes of stack
 call_stack:
-polls:  .long   1, 2                    ! the watchdog's interrupts until the host is asked: left, from
+! The watchdog's interrupts until the host is asked: how many are left, how many there are.
+polls:  .long   1, 2
 line_errors: .long 0
 .elseif SCIF
-halts:  .long   0                       ! times the program has stopped
-line_errors: .long 0                    ! overruns, framing errors and breaks seen while waiting
-        .long   0                       ! silences since the last request; here, behind the two
+halts:  .long   0                       ! how often the program has halted
+! Overruns, framing errors and breaks that were seen while waiting.
+line_errors: .long 0
+        ! silences since the last request; its place is after the two
+        .long   0
 .endif
 step_words: .space 12                   ! lo, hi, pc
-save_area: .space 4 * 17                ! kind brcr | BRCR BBRB BBRA PMCR2 PMCR1 fpscr fpul, r0-r7 of bank 0
+! In the order of enum sh4_save (agent.h): kind, BRCR as seen; BRCR, BBRB, BBRA, PMCR2, PMCR1,
+! FPSCR, FPUL, r0-r7 of bank 0.
+save_area: .space 4 * 17
 save_r0: .space 4                       ! bank 1: r0
 save_mask: .long 0x8000                 ! user break
-        .space  4 * 24                  ! bank 1: r1-r7; r8-r14 macl mach pr gbr dbr vbr sr ssr spc r15
+        ! r1-r7 of bank 1, r8-r14, MACL, MACH, PR, GBR, DBR, VBR, SR, SSR, SPC, R15
+        .space  4 * 24
 save_top:
         .align 3
 overlay:

@@ -1,15 +1,18 @@
-! What the program means to be in SR, and expects in TRA and EXPEVT. Part of trace.S, which see for registers and labels.
+! What the program expects in SR, TRA and EXPEVT, where the agent or its traps have changed them. A
+! part of trace.S, which explains registers and labels.
 !
-! A trap taken with SR.BL=1 resets the CPU. Where the program loads SR with a value that may have BL=1, and BL is 0 for certain, the
-! agent loads it in the program's place: BL stays clear and IMASK becomes 15 instead, so traps go on working and no interrupt comes. What
-! the program reads of SR then is what it loaded. The section ends with the next load.
+! A trap with SR.BL=1 resets the CPU. Where the program loads SR with a value that may have BL=1,
+! and BL is known to be 0, the agent loads it instead. BL then stays clear and IMASK becomes 15, so
+! that traps work and no interrupt comes. When the program reads SR, it gets what it loaded. The
+! section ends at the next load of SR.
 
-! R5 flags, C_CHAIN the site's struct. From sp2.
+! From sp2. R5: flags; C_CHAIN: the site's struct.
 sp_sr:  tst     #SP_SR,r0
         bt      sr_read
-        bra     sp_target               ! fetches the register and comes back to sr_load
+        bra     sp_target               ! it reads the register and comes back to sr_load
         nop
-! R0: Rm, or R15 where the value is. Of user mode, and from an odd place, the instruction itself makes the exception.
+! R0: Rm, or R15 if the value is on the stack. In user mode, and at an odd address, the instruction
+! itself is executed, to raise its exception.
 sr_load:
         stc     ssr,r1
         shll    r1
@@ -37,7 +40,7 @@ sr_load:
 2:      mov     #0,r1
         mov.l   r1,@(M_SR,r5)
 3:      ldc     r0,ssr
-! On as an ordinary site, behind what was done.
+! Goes on as at an ordinary site, after what was done.
 sr_done:
         mov.l   @(C_CHAIN,r4),r1
         mov.l   @(C_R5,r4),r5
@@ -50,7 +53,8 @@ sr_itself:
 sr_site:
         bra     site
         nop
-! STC SR, STC.L SR: other than it is only in a section, and there IMASK is 15. If it is not, the section was left otherwise, by an RTE.
+! STC SR and STC.L SR. SR differs from what the program expects only in a section, where IMASK is
+! 15. If it is not, the section has been left in another way, by an RTE.
 sr_read:
         mov.l   l_meant10,r5
         mov.l   @(M_SR,r5),r0
@@ -80,12 +84,17 @@ sr_read:
         mov.l   r0,@r1
 
 ! ---- TRA and EXPEVT ----
-! A handler of the program may clear BL, call what is patched, and only then read what came: traps of ours have changed both by then. So from
-! an exception that is passed on until its handler has returned each of ours puts back what the program's own left. If an end
-! is not seen (channel B is the debugger's, the handler went elsewhere) that goes on until a later one's is.
 !
-! Of handlers within handlers channel B waits for the innermost one (C_EXC, M_SP); those that it will wait for then are kept in M_OUTER, innermost
-! first: place and stack pointer. One on whose stack pointer or above the program takes an exception again has not returned and never will.
+! A handler of the program may clear BL, call what is patched, and only then read TRA and EXPEVT,
+! which traps of the agent have changed by then. So from an exception that is passed on until its
+! handler has returned, each trap of the agent restores what the program's own exception left
+! there. If the end of a handler is not seen (channel B is the debugger's, or the handler went
+! elsewhere), that goes on until the end of a later one is.
+!
+! Of nested handlers channel B waits for the end of the innermost one (C_EXC, M_SP). Those that it
+! will wait for then are kept in M_OUTER, the innermost first, with place and stack pointer. If the
+! program takes an exception with a stack pointer at or above that of one of them, that one has not
+! returned and never will.
         .macro  PUT_BACK                ! clobbers R0, R1
         mov.l   l_meant10,r1
         mov.l   @(M_EXPEVT,r1),r1
@@ -97,7 +106,7 @@ sr_read:
         mov.l   r1,@r0
         .endm
 
-        .macro  MOVE from, to           ! of the block, R1; clobbers R0
+        .macro  MOVE from, to           ! in the block at R1; clobbers R0
         mov.l   @(M_OUTER+\from,r1),r0
         mov.l   r0,@(M_OUTER+\to,r1)
         .endm
@@ -111,11 +120,13 @@ sr_read:
         mov     #0,r0
         mov.l   r0,@(M_OUTER+24,r1)
         .endm
-        .macro  OUTER_PUSH              ! the first is left to be filled in; what falls out at the end will not be seen
+        ! Makes room for one at the front. The end of the one that is dropped at the back will not
+        ! be seen.
+        .macro  OUTER_PUSH
         mov.l   @(M_OUTER+24,r1),r0
         tst     r0,r0
         bt      8f
-        mov.l   @(M_OUTER+28,r1),r0     ! higher than any other that is open
+        mov.l   @(M_OUTER+28,r1),r0     ! it is higher than that of any other open one
         mov.l   r0,@(M_OPEN,r1)
 8:      MOVE    20,28
         MOVE    16,24
@@ -141,7 +152,8 @@ sr_read:
         OUTER_POP
         BREAK_B
         .endm
-        .macro  NOTE_OPEN               ! the end of this exception's handler will not be seen; clobbers R0, R1, R5
+        ! The end of this exception's handler will not be seen. Clobbers R0, R1, R5.
+        .macro  NOTE_OPEN
         mov.l   l_meant10,r5
         stc     sgr,r0
         mov.l   @(M_OPEN,r5),r1
@@ -151,7 +163,8 @@ sr_read:
 8:
         .endm
 
-! From exception; goes on there with R0 the state. TRA is the program's only if its TRAPA came.
+! From exception, where it goes on with R0 the state. TRA is the program's only if the exception is
+! a TRAPA.
 trap_begins:
         mov.l   l_meant10,r5
         mov.l   @(M_SR,r5),r0
@@ -182,8 +195,9 @@ trap_mild:
         mov     #0,r1
         bra     exception1
         mov.l   r1,@(S_SIZE,r15)
-! With BL=1 an exception resets. It does here, too: where it goes on is odd, which is an address error with BL=1. Unless the section was left
-! otherwise, as sr_read tells.
+! With BL=1 an exception resets the CPU. The agent has kept BL clear, but does reset it: it goes on
+! at an odd address, which is an address error with BL=1. It does not if the section has been left
+! in another way, as sr_read finds out.
 trap_fatal:
         mov     #-16,r0
         extu.b  r0,r0
@@ -202,7 +216,8 @@ trap_unseen:
         NOTE_OPEN
         bra     record_pass
         mov     #K_EXCEPTION,r1
-! Channel B is to wait for the end of this one's handler. R0-R3, R5 are free but for the deltas in R2 and R3.
+! Channel B waits for the end of this exception's handler. R0-R3 and R5 are free, but R2 and R3
+! have the deltas.
 trap_awaited:
         mov.l   l_meant10,r1
         stc     sgr,r5
@@ -210,7 +225,8 @@ trap_awaited:
         tst     r0,r0
         bt      1f
         mov.l   @(M_SP,r1),r0
-        cmp/hi  r5,r0                   ! deeper in the stack than the one that was waited for: that may not be over
+        ! It is deeper in the stack than the one that was waited for, which may not have ended.
+        cmp/hi  r5,r0
         bf      1f
         OUTER_PUSH
         mov.l   @(C_EXC,r4),r0
@@ -233,7 +249,7 @@ trap_awaited:
         BREAK_B
         bra     record_pass
         mov     #K_EXCEPTION,r1
-! A trap that is ours: R1 is kept.
+! A trap of the agent. R1 is kept.
 trap_odd:
         mov.l   r1,@(C_T,r4)
         mova    1f,r0
@@ -249,7 +265,8 @@ trap_special:
         nop
 trap_stop:
         mova    stop_back,r0
-! R0 where to go on; clobbers R0 and R1. Here a handler is waited for again whose break another task has met.
+! R0: where to go on; clobbers R0 and R1. A handler is waited for again here if another task has
+! met its break.
 put_back:
         mov.l   l_meant10,r1
         mov.l   r0,@(M_BACK,r1)
@@ -261,7 +278,7 @@ put_back:
         bf      1f
         mov.l   l_barb10,r1
         mov.w   @(8,r1),r0
-        tst     r0,r0                   ! the debugger's?
+        tst     r0,r0                   ! is it the debugger's?
         bf      1f
         mov.l   l_meant10,r1
         AWAIT_OUTER
@@ -278,7 +295,7 @@ sp_back:
 stop_back:
         bra     stop1
         nop
-! Channel B: R5 the place. A handler's end, if the stack is where it was.
+! Channel B. R5: the place. It is the end of the handler if the stack pointer is what it was.
 trap_over:
         mov.l   r5,@(C_X1,r4)
         mov.l   l_meant10,r1
@@ -290,7 +307,8 @@ trap_over:
         tst     r0,r0
         bt      2f
         mov.l   @(C_X1,r4),r5
-        cmp/eq  r0,r5                   ! at this very place: it would be met at once
+        ! At the same place the break would be met at once.
+        cmp/eq  r0,r5
         bt      1f
         AWAIT_OUTER
 1:      mov.l   l_meant10,r1
@@ -302,7 +320,8 @@ trap_over:
 3:      mov.l   r0,@(M_OVER,r1)
         bra     ended
         mov.l   @(C_X1,r4),r5
-! Else another task, or code deeper in the stack, is at the same place: this handler is waited for again from the next trap on.
+! Otherwise another task, or code deeper in the stack, is at the same place. This handler is waited
+! for again from the next trap on.
 trap_other:
         OUTER_PUSH
         mov.l   @(C_X1,r4),r0
@@ -344,8 +363,9 @@ trap_ended:
         SET_STATE
         bra     ended1
         nop
-! The program has moved its vectors (R0) since the last record that names a handler by them: told first, without counts. R1 kind of
-! that record, R2, R3 deltas. Without room that one will be lost, too.
+! The program has moved its vectors (R0) since the last record that names a handler by them. A
+! record of that comes first, without deltas. R1: kind of the record to follow; R2, R3: its deltas.
+! If there is no room, that one will be lost, too.
 new_vbr:
         mov.l   l_ext10,r5
         mov.l   r2,@(X_D1,r5)
@@ -382,7 +402,7 @@ record_vbr_known_far:
 l_ext10: .long  ext
 l_meant10: .long meant
 l_expevt10: .long 0xFF000024
-l_sr_bits: .long 0x700083F3             ! what of SR can be loaded
+l_sr_bits: .long 0x700083F3             ! the bits of SR that can be loaded
 l_sr_bl: .long  0x10000000
 l_sr_meant: .long 0x100000F0            ! BL, IMASK
 l_barb10: .long 0xFF20000C

@@ -1,14 +1,14 @@
-/* For programs profiled by probeprof with --irq-filter calls: switches the function trace off and on again,
- * for example around an interrupt handler's work. Works with any SR.BL, SR.IMASK and without a debugger.
+/* For programs profiled with --irq-filter calls: switches the function trace off and on again, for
+ * example in an interrupt handler. It works with any SR.BL and SR.IMASK, and without a debugger.
  *
  *   #define PROBEPROF_DEFINE        in exactly one source file, before the include
  *   #include "probeprof_target.h"
  *
  *   probeprof_off();  ...  probeprof_on();        calls nest
  *
- * What both counters move by between the outermost pair is taken out of the profile, and calls in between give
- * no event. Privileged mode only: the counters are read at 0xFF100008 and 0xFF100010.
- * Source of the addresses: SH7750 performance counters PMCTR1L and PMCTR2L. */
+ * What both counters count between the outermost pair is left out of the profile, and calls there
+ * give no event. It needs privileged mode, as it reads the counters at 0xFF100008 and 0xFF100010.
+ * Source of these addresses, of PMCTR1L and PMCTR2L: KallistiOS, kernel/arch/dreamcast. */
 #ifndef PROBEPROF_TARGET_H
 #define PROBEPROF_TARGET_H
 

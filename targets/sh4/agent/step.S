@@ -1,25 +1,28 @@
-! Code that cannot be patched: the user break controller's channel A, after execution, over a window of addresses,
-! stops behind every instruction there. Part of trace.S, which see for registers and labels.
+! Sites in code that cannot be patched (flash). Channel A of the user break controller, after
+! execution, over a window of addresses, stops after every instruction there. A part of trace.S,
+! which explains registers and labels.
 !
-! What ran is the instruction the stop before it named as the next one. Entering the window it is not known: such a
-! record carries number 0, and the host, who knows where the program went, says what it was. Interrupts, exceptions
-! and leaving the window make it unknown. With SR.BL=1 no break comes, so nothing here runs.
+! A stop names the instruction that is executed next, and at the next stop that one is known. At
+! the first stop in a window it is not known: the record then has number 0, and the host, which
+! knows where the program went, finds out what it was. It is not known either after interrupts,
+! exceptions and after leaving the window. With SR.BL=1 no break comes, so no code here is
+! executed.
 
-        ! words of the block `rom`, the host's but the first and the last
-        .equ R_PREV, 0                  ! instruction about to run, 0: not known
-        .equ R_BASE, 4                  ! window, as the program runs there
-        .equ R_SIZE, 8                  ! 0: channel A is not ours
-        .equ R_TBASE, 12                ! what the table of site numbers covers
+        ! Words of the block `rom`. The host sets them, except R_PREV and those from R_STRAY on.
+        .equ R_PREV, 0                  ! the instruction that is executed next; 0: not known
+        .equ R_BASE, 4                  ! the window, at the addresses where the program executes it
+        .equ R_SIZE, 8                  ! 0: channel A is not used
+        .equ R_TBASE, 12                ! the code that the table of site numbers covers
         .equ R_TSIZE, 16
-        .equ R_K1, 24                   ! what a stop costs by itself
+        .equ R_K1, 24                   ! what a stop itself costs
         .equ R_K2, 28
         .equ R_BRCR, 32
         .equ R_TABLE, 36
-        .equ R_STRAY, 40                ! not of ROM, as the next two: see stray.S
-        .equ R_ASKS, 44                 ! SPC of the trap that a stub has by itself, 0: none has
-        .equ R_MISSED, 48               ! nobody answered that
+        .equ R_STRAY, 40                ! this and the next two are for stray.S
+        .equ R_ASKS, 44                 ! SPC of the trap that a stub has for itself; 0: none
+        .equ R_MISSED, 48               ! nobody answered it
 
-! Deltas without what the stop itself cost. R5: rom. Clobbers R0.
+! Subtracts from the deltas what the stop itself costs. R5: rom. Clobbers R0.
         .macro  STOP_DELTA
         mov.l   @(R_K1,r5),r0
         sub     r0,r2
@@ -27,7 +30,7 @@
         sub     r0,r3
         .endm
 
-! T=0 if channel B stopped, too: CMFB is bit 14. Clobbers R0.
+! T=0 if channel B has stopped, too: bit 14 is CMFB. Clobbers R0.
         .macro  BOTH
         mov.l   @(R_BRCR,r5),r0
         shll16  r0
@@ -35,12 +38,12 @@
         cmp/pz  r0
         .endm
 
-! User break: channel A is the window's; then channel B.
+! A user break: of channel A, whose window it is, then of channel B.
 user_break:
         mov.l   l_brcr9,r1
         mov.w   @r1,r0
         mov.l   l_rom9,r5
-        cmp/pz  r0                      ! CMFA is bit 15
+        cmp/pz  r0                      ! bit 15 is CMFA
         bt      break_b_far
         mov.l   r0,@(R_BRCR,r5)
         mov.l   @(R_SIZE,r5),r0
@@ -71,7 +74,7 @@ stop1:  mov.l   @(R_BRCR,r5),r0
 2:      mov.l   @(R_PREV,r5),r1
         mov.l   r0,@(R_PREV,r5)
         tst     r1,r1
-        bt      rom_record              ! number 0
+        bt      rom_record              ! with number 0
         mov.l   @(R_TBASE,r5),r0
         sub     r0,r1
         mov.l   @(R_TSIZE,r5),r0
@@ -81,14 +84,15 @@ stop1:  mov.l   @(R_BRCR,r5),r0
         mov.w   @(r0,r1),r1
         tst     r1,r1
         bf      rom_record
-! Any other instruction: time goes on, the stop is taken off.
+! Any other instruction: its time is counted, without that of the stop.
 rom_silent:
         mov.l   @(C_STATE,r4),r0
         tst     #ST_STOPPED + ST_FILTER,r0
         bf      rom_quiet
         tst     #ST_CALLS,r0
         bt      1f
-        mov.l   l_calls9,r1             ! switched off by the program: the calls' own sums have it
+        ! The program has switched profiling off, so what it excludes has the time.
+        mov.l   l_calls9,r1
         mov.l   @r1,r1
         mov.l   @(4,r1),r0
         cmp/pl  r0
@@ -107,7 +111,7 @@ rom_quiet:
         bf      break_b_far
         bra     leave
         mov.l   @(C_R5,r4),r5
-! Channel B stopped with A: time is settled, then B's turn.
+! Channel B has stopped together with A. The time is settled before B is handled.
 rom_both:
         mov.l   @(S_PMC,r15),r1
         mov.l   @(8,r1),r0

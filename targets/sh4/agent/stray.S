@@ -1,6 +1,8 @@
-! Traps of ours that are no sites: the program has copied its code elsewhere, traps and all. The host knows what was where they came from and
-! puts it there; the instruction runs then as if nothing had been. Nobody answers, or the trap was the program's own: it is the
-! program's exception. One stub has such a trap by itself, where the host is to look at the code. Part of trace.S, which see for registers and labels.
+! Traps of the agent where no site is: the program has copied its code elsewhere, with the traps.
+! The host knows what was at their places and restores it in the copy, where the instruction is
+! executed then. If nobody answers, or the trap is the program's own, it is an exception of the
+! program. One stub has such a trap for itself, at which the host is to look at the code. A part of
+! trace.S, which explains registers and labels.
 
 stray:  mov.l   l_rom11,r1
         mov.l   @(R_STRAY,r1),r0
@@ -13,7 +15,7 @@ stray:  mov.l   l_rom11,r1
         mov.l   @(C_R5,r4),r5
         mov.l   @(C_R4,r4),r4
 .if SCIF
-        bra     stray_ask               ! whoever is there hears from the kernel
+        bra     stray_ask               ! the kernel reports it to whoever is there
         nop
         .space  2 * 10
 .else
@@ -30,7 +32,7 @@ stray:  mov.l   l_rom11,r1
         bra     stray_alone
         nop
 .endif
-! Into the debug kernel as in drain.
+! Enters the debug kernel as `drain` does.
 stray_ask:
         mov.l   l_ext11,r1
         stc     spc,r0
@@ -72,7 +74,7 @@ stray_alone:
         mov.l   @(C_PEND2,r4),r3
         cmp/eq  #1,r0
         bf      stray_own
-        stc     spc,r0                  ! the instruction itself
+        stc     spc,r0                  ! executes the instruction itself
         add     #-2,r0
         ldc     r0,spc
 stray_runs:
@@ -88,12 +90,13 @@ stray_runs:
 stray_own:
         bra     exception_far11
         nop
-! A stub's own trap, which is only there to ask: the program goes on behind it, whoever answers. The host is told if nobody did.
+! The trap that a stub has for itself is only there to ask. The program goes on after it in any
+! case. R_MISSED shows the host if nobody answered.
 stray_asks:
         cmp/eq  #2,r0
-        bf      stray_told
+        bf      stray_answered
         mov.l   r0,@(R_MISSED,r1)
-stray_told:
+stray_answered:
         mov.l   @(C_PEND1,r4),r2
         bra     stray_runs
         mov.l   @(C_PEND2,r4),r3

@@ -1,21 +1,24 @@
-! The trace agent: takes the exception vectors while a profile is armed, turns TRAPA patches, interrupts and
-! exceptions into records in a ring, and passes everything that is not its own on to the vectors behind it
-! (the debug kernel's, which passes it on to the program's at DBR).
+! The trace agent. While a profile is armed it has the exception vectors. It turns TRAPA patches,
+! interrupts and exceptions into records in a ring. Everything else goes on to the next vectors,
+! the debug kernel's, which passes it on to the program's at DBR.
 !
-! Records, blocks and states are described in targets/sh4/agent/trace_blob.h; the numbers below are shared
-! with it. Every entry finds the program's R15 in SGR, so R15 is free; all else is saved before use. R0-R7 may
-! be the program's live ones: it may run on bank 1, or keep values there, so no register survives an exit.
+! targets/sh4/agent/trace_blob.h describes records, blocks and states; it has the same numbers as
+! the definitions below. At every entry SGR has the program's R15, so R15 is free. All other
+! registers are saved before use, and none keeps a value after an exit: R0-R7 may be the program's
+! live ones, since it may run on bank 1 or keep values there.
 !
-! What runs before the first read of the counters at entry and after the last one at exit is counted as the
-! program's: the residue, which the host measures with `calib` and subtracts. One line of the O-cache (the first
-! of the save block) is touched before that read, two more and one of the table in all.
+! What is executed before the counters are read at entry, and after they are read at exit, counts
+! as the program's. This is the residue, which the host measures with `calib` and subtracts. One
+! line of the O-cache, the first of the save block, is touched before that read; two more lines and
+! one of the table are touched in all.
 
         .text
         .global trace_base, save, cold, ext, rom, slots, slot_spc, calib, calib_call, calib_f, trace_end
         .global calib_out, calib_in
         .global l_size, l_size5, l_specials, l_kernel, l_next1, l_next4, l_next6, calls_struct, meant
 
-        ! offsets in the save block (R15): two cache lines, all a plain event needs
+        ! Offsets in the save block (R15). It has two cache lines, with all that a plain event
+        ! needs.
         .equ S_SELF, 0
         .equ S_PMC, 4
         .equ S_R0, 8
@@ -25,8 +28,11 @@
         .equ S_LAST1, 24
         .equ S_LAST2, 28
         .equ S_TEXT, 32                 ! SPC of a trap at halfword 0 of the table
-        .equ S_SIZE, 36                 ! bytes of code in the table, those a short record can name; 0: every trap takes the slow path
-        .equ S_BASE, 40                 ! table of halfwords; return addresses end where it starts, stubs before them
+        ! Bytes of code in the table that a short record can name; 0: every trap takes the slow
+        ! path.
+        .equ S_SIZE, 36
+        ! The table of halfwords. Return addresses end where it begins; stubs are before them.
+        .equ S_BASE, 40
         .equ S_SPMASK, 44
         .equ S_SPBASE, 48
         .equ S_LIMIT, 52
@@ -37,7 +43,7 @@
         .equ C_R5, 4
         .equ C_STATE, 8
         .equ C_LOST, 12
-        .equ C_SIZE, 16                 ! what S_SIZE is while the state is plain
+        .equ C_SIZE, 16                 ! what S_SIZE is in the plain state
         .equ C_HARD, 20
         .equ C_PEND1, 24
         .equ C_PEND2, 28
@@ -46,7 +52,8 @@
         .equ C_X1, 40
         .equ C_X2, 44
         .equ C_EXC, 48
-        .equ C_K1, 52                   ! what a filtered interrupt costs by itself, from the host
+        ! What a filtered interrupt itself costs; the host sets it.
+        .equ C_K1, 52
         .equ C_K2, 56
         .equ C_T, 60
         ! offsets in the extension block
@@ -57,20 +64,24 @@
         .equ X_SEEN1, 16
         .equ X_SEEN2, 20
         .equ X_T, 24
-        .equ X_FPC, 28                  ! where the filter began: interrupted address and stack pointer
+        ! Where the filter began: interrupted address and stack pointer.
+        .equ X_FPC, 28
         .equ X_FSP, 32
         .equ X_FSSR, 36
-        .equ X_BEGUN, 40                ! tasks that a filtered handler began
+        .equ X_BEGUN, 40                ! number of tasks that filtered handlers have begun
         .equ X_D1, 44
         .equ X_D2, 48
-        .equ X_VBR, 52                  ! the program's, as the host was told
+        .equ X_VBR, 52                  ! the program's, as the last record has it
         .equ X_S1, 56
         .equ X_S2, 60
-        .equ R_INTEVT, 20               ! in the block `rom`, whose line an interrupt needs anyway: INTEVT of the program's last one
+        ! In the block `rom`, whose line an interrupt touches anyway: INTEVT of the program's last
+        ! interrupt.
+        .equ R_INTEVT, 20
         ! state bits
         .equ ST_STOPPED, 1
         .equ ST_FILTER, 2
-        .equ ST_TRAP, 4                 ! the program is, or may be, in a handler of its own
+        ! The program is in a handler of its own, or may be.
+        .equ ST_TRAP, 4
         .equ ST_FULL, 8
         .equ ST_CALLS, 16
         .equ ST_AUTO, 32
@@ -94,9 +105,9 @@
         .equ M_OVER, 20
         .equ M_BACK, 24
         .equ M_OUTER, 32
-        ! records of six words: first word LONG + kind
+        ! kinds of long records; their first word is LONG + kind
         .equ LONG, 0x3FFF0
-        .equ SHORT_PAGES, 7             ! code, in 64 KB, whose numbers a short record holds
+        .equ SHORT_PAGES, 7             ! code, in 64 KB, whose sites a short record can name
         .equ K_WIDE, 0
         .equ K_TARGET, 1
         .equ K_INTERRUPT, 2
@@ -111,7 +122,7 @@
         .equ K_VBR, 11
         .equ NSLOTS, 32
 
-! Saves R0-R3; the counters less what they were at the last exit in R2 and R3.
+! Saves R0-R3. R2 and R3 become the deltas: the counters, less what they were at the last exit.
         .macro  ENTER lsave
         mov.l   \lsave,r15
         mov.l   r0,@(S_R0,r15)
@@ -133,8 +144,8 @@
         mov     r1,r4
         .endm
 
-! What the site does, done: SPC = stub, PR for calls. R1 stub + flags: 1 call, 2 return, 3 return that pops in its
-! slot. Clobbers R0, R1.
+! Does what the site does: SPC = stub, and PR for a call. R1: stub + flags; 1 is a call, 2 a
+! return, 3 a return that pops in its slot. Clobbers R0, R1.
         .macro  GO
         mov     r1,r0
         and     #3,r0
@@ -148,8 +159,9 @@
 9:      ldc     r0,spc
         .endm
 
-! Return addresses: 256 words before the table, by bits 9-2 of the stack pointer that a call leaves behind its slot.
-! R0 stack pointer, any; becomes the word's address. Clobbers R1.
+! Return addresses: 256 words before the table, by bits 9-2 of the stack pointer that a call has
+! before its slot, and a return after it. R0: the stack pointer; it becomes the address of the word.
+! Clobbers R1.
         .macro  RETURN_WORD
         mov     #-4,r1
         and     r1,r0
@@ -159,7 +171,7 @@
         add     r1,r0
         .endm
 
-! PR of a call that is recorded. Clobbers R0, R1.
+! Keeps PR of a call that is recorded. Clobbers R0, R1.
         .macro  KEEP_PR
         stc     sgr,r0
         RETURN_WORD
@@ -167,7 +179,7 @@
         mov.l   r1,@r0
         .endm
 
-! R0 is the new state: anything but plain recording sends every trap down the slow path. Clobbers R1.
+! R0 is the new state. In all but plain recording every trap takes the slow path. Clobbers R1.
         .macro  SET_STATE
         mov.l   r0,@(C_STATE,r4)
         mov.l   @(C_SIZE,r4),r1
@@ -178,8 +190,8 @@
         .endm
 
 trace_base:
-        .long   0x50505452              ! 'PPTR': what a later attach looks for
-        .long   2                       ! layout version
+        .long   0x50505452              ! 'PPTR', by which a later attach finds the agent
+        .long   2                       ! version of the layout
         .space  24                      ! the host's, see trace_blob.h
         .org    0x100
         ENTER   save
@@ -199,8 +211,9 @@ trace_base:
         cmp/hs  r3,r0
         mov     r0,r3
         bt      closed
-        mov.w   @(r0,r1),r0             ! stub before BASE, + flags; positive: special; 0: none
-        shlr    r3                      ! site number
+        ! Negative: stub before BASE, + flags; positive: special site; 0: none.
+        mov.w   @(r0,r1),r0
+        shlr    r3                      ! number of the site
         cmp/pz  r0
         add     r1,r0
         bt      slow_packed
@@ -218,7 +231,7 @@ trace_base:
         RETURN_WORD
         sts     pr,r1
         mov.l   r1,@r0
-! R0 stack pointer, R2 packed deltas, R3 number.
+! R0: stack pointer; R2: packed deltas; R3: number.
 short_sp:
         mov.l   @(S_SP,r15),r0
 short:  mov.l   @(S_SPBASE,r15),r1
@@ -256,7 +269,8 @@ jump:   ldc     r0,spc
         stc     sgr,r0
         bra     short
         mov.l   r0,@(S_SP,r15)
-! Where a return goes is in no short record: the host knows what was kept here for its stack pointer.
+! A short record does not say where a return goes: the host knows the address that was kept here
+! for its stack pointer.
 return: tst     #1,r0
         mov     #-4,r1
         and     r1,r0
@@ -273,21 +287,23 @@ return: tst     #1,r0
         sts     pr,r0
         cmp/eq  r0,r1
         bt      short_sp
-        COLD    l_cold                  ! somewhere else: its record will say
+        COLD    l_cold                  ! it goes elsewhere, so its record has the address
         mov     r3,r0
         extu.w  r2,r3
         add     r0,r0
         bra     lookup
         shlr16  r2
-! Outside the table, or its size is taken for 0: while time stands still a site is only executed.
+! The code is outside of the table, or the state makes its size 0. While no time is counted a site
+! is only executed.
 closed: mov.l   l_cold,r1
         mov.l   @(C_STATE,r1),r0
-        nop                             ! as long as the way past the table: what leads into the kernel by either is measured once
+        ! As long as the way past the table: one calibration holds for both ways into the kernel.
+        nop
         tst     #ST_STOPPED + ST_FILTER,r0
         bt      slow_packed
         tst     #ST_TRAP,r0
         bf      slow_packed
-        mov.l   l_size,r2               ! the deltas do not matter
+        mov.l   l_size,r2               ! the deltas are not needed
         mov.l   @(S_BASE,r15),r1
         cmp/hs  r2,r3
         mov     r3,r0
@@ -305,7 +321,8 @@ closed: mov.l   l_cold,r1
         stc     sgr,r15
         rte
         nop
-! A trap that is no plain record: deltas beyond 16 bits, no site in the table, or a state that is not plain.
+! A trap that gives no plain record: deltas beyond 16 bits, no site in the table, or a state that
+! is not plain.
 slow_packed:
         extu.w  r2,r3
         shlr16  r2
@@ -345,7 +362,7 @@ special_far:
 
         .balign 4
 l_cold: .long   cold
-l_size: .long   0                       ! bytes of code in the table, all of them
+l_size: .long   0                       ! bytes of code in the table, all of it
 
         .balign 32
 save:   .long   save, 0xFF100000
@@ -355,8 +372,8 @@ save:   .long   save, 0xFF100000
 cold:   .space  64
 ext:    .space  64
 
-! emit: one six-word record. R0 kind; R2, R3 deltas; x1, x2 in the cold block; R5 return address.
-! Clobbers R0-R3. A record that no longer fits is counted as lost.
+! emit: writes a record of six words. R0: kind; R2, R3: deltas; x1, x2 are in the cold block; R5:
+! return address. Clobbers R0-R3. A record that does not fit is counted as lost.
 emit:   mov.l   @(S_WPTR,r15),r1
         mov.l   r0,@(C_T,r4)
         mov.l   @(C_HARD,r4),r0
@@ -386,11 +403,12 @@ emit:   mov.l   @(S_WPTR,r15),r1
         jmp     @r5
         mov.l   r0,@(C_LOST,r4)
 
-! calls: profile-off and profile-on calls made by the program. What it excluded since the last look is taken
-! out of the deltas. R5 return address; T=1 if profiling is off now. Clobbers R0, R1.
+! calls: the program has switched profiling off and on. What it has excluded since the last call of
+! this is subtracted from the deltas. R5: return address; T=1 if profiling is off now. Clobbers R0,
+! R1.
 calls:  mov.l   l_ext,r1
         mov.l   calls_struct,r4
-        mov.l   @(16,r4),r0             ! excluded C1 so far
+        mov.l   @(16,r4),r0             ! C1 excluded so far
         sub     r0,r2
         mov.l   @(20,r4),r4
         sub     r4,r3
@@ -424,13 +442,14 @@ calls_struct: .long 0
         bra     exception
         nop
 
-! The ring is full. Lossless: tell the host and wait in the kernel until it has read the ring; if nobody
-! answers, drop from then on. Live: drop at once. R4 and up are the program's.
+! The ring is full. Lossless: reports it to the host, and waits in the kernel until the ring is
+! read. If nobody answers, events are dropped from then on. Live: drops events at once. R4 and up
+! are the program's.
 full:   mov.l   l_cold4,r3
         mov.l   @(C_STATE,r3),r0
         tst     #ST_LIVE,r0
 .if SCIF
-        bt      drain                   ! whoever is there hears from the kernel
+        bt      drain                   ! the kernel reports it to whoever is there
         bra     set_full
         nop
         .space  2 * 11
@@ -457,7 +476,8 @@ set_full:
         bra     exit
         mov.l   r0,@(S_SIZE,r15)
 
-! Into the debug kernel as if halted at drain_ret with BL=1; back from there, SPC, SSR and SGR are ours again.
+! Enters the debug kernel as if the program had halted at drain_ret with BL=1. SPC and SSR are
+! restored afterwards. SGR cannot be written, so what it had goes to S_SP.
 drain:  mov.l   l_ext4,r1
         stc     spc,r0
         mov.l   r0,@(X_SPC,r1)
@@ -484,7 +504,7 @@ drain_ret:
         mov.l   @(S_LIMIT,r15),r1
         mov.l   r0,@(S_SP,r15)
         mov.l   @(S_WPTR,r15),r0
-        cmp/hs  r1,r0                   ! still full: the kernel has waited for nothing
+        cmp/hs  r1,r0                   ! still full: nobody has read it
         bf      1f
         mov.l   l_cold4,r3
         mov.l   @(C_STATE,r3),r0
@@ -499,10 +519,10 @@ l_ext4: .long   ext
 l_next4: .long  0
 l_sddr: .long   0xFFF00008
 l_ring: .long   0x52494E47              ! 'RING'
-l_kernel: .long 0                       ! the kernel's debug_entry
+l_kernel: .long 0                       ! debug_entry of the kernel
 
-! No site. An RTE slot of ours, a break set to catch the end of a handler, or the program's exception.
-! From here on R5 is saved too.
+! There is no site. It is an RTE slot, a break at the end of a handler, or the program's exception.
+! From here on R5 is saved, too.
 foreign:
         mov.l   r5,@(C_R5,r4)
         stc     spc,r0
@@ -513,7 +533,7 @@ foreign:
         sub     r5,r0
         add     #-2,r0
         mov     #NSLOTS,r1
-        shlr2   r0                      ! 16 bytes of code, 4 of address
+        shlr2   r0                      ! a slot has 16 bytes of code, and 4 of address
         shll2   r1
         cmp/hs  r1,r0
         bt      not_slot_far
@@ -521,7 +541,7 @@ foreign:
         add     r1,r0
         mov.l   @r0,r5
         mov     #0,r1
-        mov.l   r1,@r0                  ! free again
+        mov.l   r1,@r0                  ! the slot is free again
         ldc     r5,spc
         mov.l   r5,@(C_X2,r4)           ! not 0: by a slot
 ! R5: where the program goes on after an interrupt or exception.
@@ -563,7 +583,8 @@ unfilter:
         sub     r0,r1
         bra     exit_pending
         mov.l   r1,@(C_PEND2,r4)
-! The handler went on with another task: so the interrupt is told after all, and this end of it. What was pending is the first task's.
+! The filtered handler goes on with another task. So the interrupt is recorded after all, and this
+! end of it. The deltas that were pending are the first task's.
 switched:
         mov.l   l_ext5,r1
         mov.l   @(X_FPC,r1),r0
@@ -589,7 +610,7 @@ switched:
 slow_done5:
         bra     slow_done
         nop
-! Perhaps a site executed at another alias of its address.
+! It may be a site that is executed at another alias of its address.
 not_slot_far:
         stc     spc,r0
         mov.l   l_mask5,r1
@@ -627,7 +648,8 @@ not_slot:
         add     #8,r1
         cmp/eq  r0,r1
         bf      exception_far
-        bra     stray                   ! TRAPA #0x22, and no site: one of ours that the program has copied along
+        ! TRAPA #0x22 where no site is: the program has copied a patched instruction.
+        bra     stray
         nop
 pass1_far:
         bra     pass1
@@ -643,7 +665,7 @@ user_break_far:
 l_mask5: .long  0x1FFFFFFF
 l_slots: .long  slots
 l_slot_spc: .long slot_spc
-l_size5: .long  0                       ! as l_size
+l_size5: .long  0                       ! like l_size
 l_expevt5: .long 0xFF000024
 l_ext5: .long   ext
 l_next1: .long  0
@@ -657,7 +679,7 @@ l_next1: .long  0
         mov.l   @r1,r0
 .if SCIF
 .if SCIF == 2
-        mov     #0x56,r1                ! ITI: the kernel knows what for
+        mov     #0x56,r1                ! ITI, by which the kernel asks the host
 .else
         mov     #0x72,r1                ! RXI
 .endif
@@ -666,11 +688,12 @@ l_next1: .long  0
 .else
         mov     #6,r1
         shll8   r1
-        nop                             ! as long as the other
+        nop                             ! as long as the code for the other links
 .endif
         cmp/eq  r0,r1
         bt      hudi
-        mov.l   l_rom6,r5               ! in ROM: what runs next is no longer known
+        ! In stepped code the instruction that is executed next is not known now.
+        mov.l   l_rom6,r5
         mov     #0,r1
         mov.l   r1,@r5
         mov.l   r0,@(R_INTEVT,r5)
@@ -680,7 +703,8 @@ l_next1: .long  0
         mov.l   @(C_STATE,r4),r0
         tst     #ST_STOPPED + ST_FILTER,r0
         bf      inside_far
-unseen: stc     spc,r0                  ! interrupted again before the slot's trap was taken?
+! was the program interrupted again before it took the trap of its slot?
+unseen: stc     spc,r0
         mov.l   l_mask6,r5
         mov.l   l_slots6,r1
         and     r5,r0
@@ -692,18 +716,20 @@ unseen: stc     spc,r0                  ! interrupted again before the slot's tr
         shll    r5
         cmp/hs  r5,r0
         bf      again
-        stc     sgr,r0                  ! in a section of GNU's user-space atomics, where R15 is -128 at least? Handlers compare its SPC,
-        mov     #-128,r5                ! and put it back to the section's start: no slot
+        ! Is it in a section of GNU's user-space atomics, where R15 is -128 or higher? Handlers
+        ! compare its SPC and set it back to the start of the section, so no slot is used.
+        stc     sgr,r0
+        mov     #-128,r5
         cmp/hs  r5,r0
         bt      plain
-        mov.l   l_slot_spc6,r1          ! a free slot: its return address is 0
+        mov.l   l_slot_spc6,r1          ! looks for a free slot: its return address is 0
         mov     #NSLOTS,r5
 1:      mov.l   @r1+,r0
         tst     r0,r0
         bt      2f
         dt      r5
         bf      1b
-plain:  stc     spc,r0                  ! none: its RTE will give no event
+plain:  stc     spc,r0                  ! there is none: its RTE will give no event
         bra     record6
         mov.l   r0,@(C_X1,r4)
 2:      stc     spc,r0
@@ -715,7 +741,7 @@ plain:  stc     spc,r0                  ! none: its RTE will give no event
         mov.l   l_slots6,r5
         shll2   r1
         add     r5,r1
-        cmp/pz  r0                      ! interrupted in P0: the slot's alias there
+        cmp/pz  r0                      ! interrupted in P0: use the alias of the slot there
         bf      3f
         mov.l   l_mask6,r5
         and     r5,r1
@@ -730,7 +756,7 @@ plain:  stc     spc,r0                  ! none: its RTE will give no event
 record6:
         bra     record_pass
         mov     #K_INTERRUPT,r1
-! Then the same slot serves once more; the record stands for an RTE and an interrupt.
+! The same slot is used again. The record stands for an RTE and an interrupt.
 again:  shlr2   r0
         mov.l   l_slot_spc6,r5
         add     r5,r0
@@ -747,7 +773,7 @@ inside_far:
 .if SCIF == 0
         .space  2                       ! as long as over SCIF
 .endif
-! The interrupt filter: time stands still until the handler's RTE.
+! The interrupt filter: no time is counted until the handler's RTE.
 filter: or      #ST_FILTER,r0
         SET_STATE
         mov.l   l_ext6,r1
@@ -761,7 +787,7 @@ filter: or      #ST_FILTER,r0
         bra     pass
         mov.l   r3,@(C_PEND2,r4)
 
-! A record (R1 kind) of an interrupt or exception, then on to C_CHAIN.
+! Records an interrupt or exception (R1: kind), then goes on to C_CHAIN.
 record_pass:
         stc     dbr,r0
         mov.l   l_ext6,r5
@@ -779,14 +805,14 @@ emit_far:
 new_vbr_far:
         bra     new_vbr
         nop
-        .space  2                       ! to the same boundary over both links
+        .space  2                       ! to have the same alignment for all links
         .balign 4
 passed: mov.l   @(S_PMC,r15),r1
         mov.l   @(8,r1),r2
         mov.l   @(16,r1),r3
         mov.l   r2,@(S_LAST1,r15)
         mov.l   r3,@(S_LAST2,r15)
-! Everything as it was, on to the next vector (C_CHAIN).
+! Restores all registers, and goes on to the next vector (C_CHAIN).
 pass:   mov.l   @(C_CHAIN,r4),r1
         mov.l   @(S_R3,r15),r3
         mov.l   @(S_R2,r15),r2
@@ -798,7 +824,8 @@ pass:   mov.l   @(C_CHAIN,r4),r1
         mov.l   @(S_SP,r15),r15
         jmp     @r15
         stc     sgr,r15
-! H-UDI or receive interrupt: the host wants the ring (its word in SDDR says so, or its byte), or a halt.
+! An interrupt of H-UDI or of the receiver. The host wants the ring to be read (its word in SDDR or
+! its byte says so), or a halt.
 hudi:   mov.l   l_sddr6,r1
 .if SCIF
 .if SCIF == 2
@@ -837,8 +864,9 @@ hudi:   mov.l   l_sddr6,r1
 timed:  mov.l   @(C_R5,r4),r5
         bra     drain
         mov.l   @(C_R4,r4),r4
-! Interrupted while another interrupt is filtered. With the mode, bank and mask of what that one struck, and not in one of our
-! slots, this is no handler: the filtered one has left for a task by an RTE that we have not seen. Both are told now.
+! An interrupt while another one is filtered. If mode, bank and mask are those in which that one
+! came, and it is not in a slot, the program is in no handler: the filtered one has left to a task
+! by an RTE that was not seen. Both are recorded now.
 inside: tst     #ST_STOPPED,r0
         bf      pass_far
         mov.l   l_ext6,r1
@@ -922,10 +950,11 @@ l_rom6: .long   rom
 .else
 l_sddr6: .long  0xFFF00008
 l_rom6: .long   rom
-l_drain: .long  0x44524E21              ! host: the ring, please
+l_drain: .long  0x44524E21              ! host: the ring is to be read
 .endif
 
-exception:                              ! R1: where it goes on
+! R1: where it goes on.
+exception:
         mov.l   r1,@(C_CHAIN,r4)
         mov.l   l_rom7,r5
         mov     #0,r0
@@ -941,7 +970,8 @@ exception1:                             ! R0: state
         stc     spc,r0
         mov.l   r0,@(C_X1,r4)
         mov.l   r5,@(C_X2,r4)
-        mov.l   l_bbrb,r1               ! channel B free or ours: break where the handler will return to
+        ! If channel B is free, or used here already, it breaks where the handler will return to.
+        mov.l   l_bbrb,r1
         mov.l   @(C_EXC,r4),r0
         tst     r0,r0
         bf      3f
@@ -958,7 +988,7 @@ pass1:  mov.l   l_pass1,r1
         mov.l   @r1,r1
         bra     pass
         mov.l   r1,@(C_CHAIN,r4)
-! User break: ours if channel B matched at the place we set it to.
+! A user break. It is the agent's if channel B has matched at the place that the agent has set.
 break_b:
         mov.l   @(C_EXC,r4),r5
         stc     spc,r0
@@ -968,7 +998,7 @@ break_b:
         mov.w   @(12,r1),r0             ! BRCR
         mov.l   l_cmfb,r1
         tst     r1,r0
-        bt      pass1                   ! not channel B: the debugger's
+        bt      pass1                   ! it is not channel B's, so it is the debugger's
         not     r1,r1
         and     r1,r0
         mov.l   l_bbrb,r1
@@ -986,7 +1016,8 @@ l_traced7: .long 0x00010000
 l_bbrb: .long   0xFF200014
 l_cmfb: .long   0x4000
 
-! On as an ordinary site: R1 stub + flags, R2, R3 deltas, C_X2 what a return's slot adds to the stack pointer.
+! Goes on as at an ordinary site. R1: stub + flags; R2, R3: deltas; C_X2: what a return's slot adds
+! to the stack pointer.
 site:   mov.l   @(C_STATE,r4),r0
         tst     #ST_ODD,r0
         bf      odd
@@ -995,7 +1026,7 @@ record: mov.l   r5,@(C_R5,r4)
         GO
         mov     r5,r0
         tst     #3,r0
-        bt      made                    ! no return address
+        bt      made                    ! it has no return address
         mov.l   @(C_X2,r4),r1
         stc     sgr,r0
         add     r1,r0
@@ -1018,12 +1049,12 @@ made:   mov     r2,r0
         shlr16  r0
         tst     r0,r0
         bf/s    long
-        mov     #K_WIDE,r1              ! deltas too big for the short record
+        mov     #K_WIDE,r1              ! deltas too large for a short record
         mov.l   @(C_OFF,r4),r0
         shlr16  r0
         add     #-SHORT_PAGES,r0
         cmp/pz  r0
-        bt      long                    ! far from the first site: its number does not fit, either
+        bt      long                    ! too far from the first site for a short record to name it
         mov.l   @(C_OFF,r4),r0
         shll16  r2
         or      r3,r2
@@ -1032,7 +1063,7 @@ made:   mov     r2,r0
         mov.l   @(C_R5,r4),r5
         bra     short_sp
         mov.l   @(C_R4,r4),r4
-! A long record of the site, kind R1. R5 is saved.
+! A long record of the site. R1: kind. R5 is saved.
 long:   mov.l   @(C_OFF,r4),r0
         shlr    r0
         mov.l   r0,@(C_X2,r4)
@@ -1040,7 +1071,7 @@ long:   mov.l   @(C_OFF,r4),r0
         mov     r0,r5
         bra     emit
         mov     r1,r0
-! Another window of stack: the short record cannot be made. R2 packed, R3 number.
+! The stack pointer is too far from S_SPBASE for a short record. R2: packed deltas; R3: number.
 newsp:  COLD    l_cold8
         mov.l   r5,@(C_R5,r4)
         add     r3,r3
@@ -1064,7 +1095,7 @@ slow_done:
 exit_far:
         bra     exit
         nop
-! The state is not plain "recording".
+! The state is not that of plain recording.
 odd:    tst     #ST_TRAP,r0
         bt      odd0
         bra     trap_odd
@@ -1080,18 +1111,19 @@ odd0:   tst     #ST_STOPPED + ST_FILTER,r0
         mov     r0,r5
         .balign 4
 odd1:   mov.l   @(C_T,r4),r1
-        bt/s    quiet                   ! profiling is switched off by the program
+        bt/s    quiet                   ! the program has switched profiling off
         mov.l   @(C_R5,r4),r5
 odd2:   mov.l   @(C_STATE,r4),r0
         tst     #ST_FULL,r0
         bt      record
-        mov.l   @(C_LOST,r4),r0         ! live policy, ring full: counted, not recorded
+        ! live policy, and the ring is full: it is counted, not recorded
+        mov.l   @(C_LOST,r4),r0
         add     #1,r0
         mov.l   r0,@(C_LOST,r4)
         mov.l   r2,@(C_PEND1,r4)
         mov.l   r3,@(C_PEND2,r4)
         GO
-! Leaves like exit, but what was pending for the next record stays pending.
+! Leaves as `exit` does, but the deltas that are pending stay so until the next record.
 exit_pending:
         mov.l   @(S_PMC,r15),r1
         mov.l   @(C_PEND1,r4),r0
@@ -1110,16 +1142,17 @@ leave:  mov.l   @(S_R3,r15),r3
         mov.l   @(S_SP,r15),r15
         rte
         nop
-! Not recording: only do what the site did.
+! Nothing is recorded: only does what the site does.
 quiet:  GO
         bra     leave
         nop
         .balign 4
 l_cold8: .long  cold
 
-! Start and stop points, indirect targets, stubs out of reach, returns whose slot moves the stack pointer in another way
-! than by a pop. R0: which of the structs of its 64 KB of code, from 1. Four words: stub + flags as in the table, flags, what a return's slot adds to the
-! stack pointer, last target.
+! Special sites: start and stop points, indirect targets, stubs that the table cannot reach, and
+! returns whose slot changes the stack pointer in another way than by a pop. R0: number of the
+! struct within its 64 KB of code, from 1. A struct has four words: stub + flags as in the table,
+! flags, what a return's slot adds to the stack pointer, the last target.
 special:
         mov.l   r5,@(C_R5,r4)
         mov     r0,r1
@@ -1135,13 +1168,14 @@ special:
         mov     r5,r0
         tst     #SP_CHECK,r0
         bt      1f
-        mov.l   l_expevt7,r0            ! the instruction behind may fault by itself
+        mov.l   l_expevt7,r0            ! the next instruction may raise an exception itself
         mov.l   @r0,r0
         shlr2   r0
         shlr2   r0
         cmp/eq  #0x16,r0
         bt      1f
-        bra     not_slot                ! not by way of the table: it would lead here again
+        ! The table would lead here again.
+        bra     not_slot
         nop
 1:      mov.l   r1,@(C_CHAIN,r4)
         mov.l   @(C_STATE,r4),r0
@@ -1164,7 +1198,7 @@ sp2:    mov     r5,r0
         bf      sp_filter
         tst     #SP_TARGET,r0
         bf      sp_target
-! on as an ordinary site
+! goes on as at an ordinary site
 sp3:    mov.l   @(C_CHAIN,r4),r1
         mov.l   @(8,r1),r0
         mov.l   @(C_R5,r4),r5
@@ -1178,8 +1212,8 @@ trap_special_far:
 sp_sr_far:
         bra     sp_sr
         nop
-! First instruction of a routine to be kept out of the trace: time stands still until it returns, which it does
-! to an RTE slot. R1 struct.
+! The first instruction of a routine that is left out of the trace. No time is counted until it
+! returns, which it does to an RTE slot. R1: struct.
 sp_filter:
         mov.l   l_slot_spc7,r1
         mov     #NSLOTS,r5
@@ -1188,7 +1222,7 @@ sp_filter:
         bt      2f
         dt      r5
         bf      1b
-        bra     sp3                     ! no slot: not filtered this time
+        bra     sp3                     ! no slot is free: it is not filtered this time
         nop
 2:      sts     pr,r0
         add     #-4,r1
@@ -1197,7 +1231,7 @@ sp_filter:
         mov.l   r0,@(X_FPC,r5)
         stc     sgr,r0
         mov.l   r0,@(X_FSP,r5)
-        mov     #-1,r0                  ! what strikes inside is inside
+        mov     #-1,r0                  ! interrupts inside of it belong to it
         mov.l   r0,@(X_FSSR,r5)
         sts     pr,r0
         mov.l   l_slot_spc7,r5
@@ -1238,7 +1272,7 @@ sp_stop:
         SET_STATE
         mova    stopped,r0
         mov     #K_STOP,r1
-! START or STOP (R1) at SPC - 2; R0: where to go on, the deltas then being zero.
+! Records START or STOP (R1) at SPC - 2. R0: where to go on, with deltas of 0.
 point_record:
         mov     r0,r5
         stc     spc,r0
@@ -1264,8 +1298,8 @@ stopped:
         bra     sp2
         mov     #0,r3
 
-! An indirect call or jump: R5 flags with the register in bits 8-11. A target other than the last one goes into a
-! record of its own kind.
+! An indirect call or jump. R5: flags, with the register in bits 8-11. A target other than the last
+! one makes a record of its own kind.
 sp_target:
         mov     r5,r0
         shlr8   r0
@@ -1306,12 +1340,13 @@ sp_target:
         mov     r14,r0
         bra     tgt_have
         stc     sgr,r0
-! R0-R7: of the bank the program ran on. On bank 1 they are the saved ones, R6 and R7 untouched.
+! R0-R7 are those of the bank on which the program runs. On bank 1 R0-R5 are the saved ones, and R6
+! and R7 are untouched.
 tgt_bank:
         mov.l   r0,@(C_T,r4)
         stc     ssr,r0
         shll2   r0
-        shll    r0                      ! MD was shifted out before; T = RB
+        shll    r0                      ! MD has been shifted out before; T = RB
         bf/s    tgt_have
         mov.l   @(C_T,r4),r0
         mov     r5,r0
@@ -1343,7 +1378,7 @@ tgt_bank:
         and     #15,r0
         shll2   r0
         add     r15,r0
-        mov.l   @(S_R0,r0),r0           ! R0-R3 lie in order
+        mov.l   @(S_R0,r0),r0           ! the saved R0-R3 are in order
 tgt_have:
         mov     #SP_SR,r1
         tst     r1,r5
@@ -1361,7 +1396,7 @@ tgt_have:
         mov.l   r0,@(C_X1,r4)
         mov.l   @(C_STATE,r4),r0
         tst     #ST_FULL,r0
-        bf      sp3_far                 ! will be counted as lost
+        bf      sp3_far                 ! it will be counted as lost
         tst     #ST_CALLS,r0
         bt      2f
         mova    tgt_calls,r0
@@ -1400,7 +1435,7 @@ sr_load_far:
 slow_done7:
         bra     slow_done
         nop
-l_specials: .long 0                     ! for each 64 KB of code 16 bytes before its first struct
+l_specials: .long 0                     ! for each 64 KB of code, 16 bytes before its first struct
 l_slot_spc7: .long slot_spc
 l_slots7: .long slots
 l_mask7: .long  0x1FFFFFFF
@@ -1409,8 +1444,9 @@ l_ext7: .long   ext
 
         .include "step.S"
 
-! Return addresses of interrupted code lead here; the trap finds the real one in slot_spc. There is room
-! for a far jump, which the host leaves behind in slots that are still waiting when it disarms.
+! RTE slots. The return address of interrupted code is set to one of them. Its trap finds the real
+! address in slot_spc. There is room for a far jump, which the host leaves in slots that are still
+! in use when it disarms.
         .balign 32
 slots:  .rept   NSLOTS
         trapa   #0x21
@@ -1419,8 +1455,8 @@ slots:  .rept   NSLOTS
         .endr
 slot_spc: .space 4 * NSLOTS
 
-! Calibration: R4 rounds of a call and a return. R9, R10 the counters before, R11, R12 after them; ends in a
-! breakpoint.
+! Calibration: R4 rounds of a call and a return. R9, R10: the counters before; R11, R12: after. It
+! ends with a breakpoint.
         .balign 32
 calib:  mov.l   l_pmc8,r8
         mova    calib_f,r0
@@ -1441,8 +1477,9 @@ calib_call:
 calib_f:
         rts
         nop
-! Calibration of one way in or out: R12 rounds of leaving the agent the R13th way, an RTE leading to R11. R4 is DBR meanwhile, so that what
-! is passed on ends at calib_in, too. R9, R10 the counters as a program finds them there. No stack is used.
+! Calibration of one way in or out: R12 rounds of leaving the agent by way R13, with an RTE to R11.
+! DBR is R4 meanwhile, so that what is passed on also ends at calib_in. R9, R10: the counters as
+! the program finds them there. No stack is used.
         .balign 4
 calib_out:
         mov.l   l_pmc8,r8
@@ -1474,7 +1511,8 @@ l_save_w: .long  save
 l_cold_w: .long  cold
 l_ways: .long   exit, exit_pending, passed
 l_pmc8: .long   0xFF100000
-        .include "meant.S"              ! behind the rest: rare, and the others' places in the caches stay as they are
+        ! These come last: they are rarely needed, and the rest keeps its place in the caches.
+        .include "meant.S"
         .include "stray.S"
         .balign 32
 trace_end:
