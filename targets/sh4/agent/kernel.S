@@ -504,7 +504,7 @@ hush:   mov.l   l_patience,r1
         bsr     rx
         mov     r11,r7
         cmp/eq  r0,r7
-        ! it is damaged: nothing is done, and the host is told by HALTED
+        ! it is damaged: nothing is done, and the host gets HALTED
         bf      hush
         bsrf    r8
         mov     #0,r9

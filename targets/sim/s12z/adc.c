@@ -1,7 +1,7 @@
 /* ADC with lists: it reads the command list in memory, does one conversion after another, writes
  * the results to the result list, and raises conversion and end-of-list flags. Only software
  * restarts and triggers it. Source of the bits: HDR. Behaviour, layout of commands and times are
- * remembered, not read (docs/unverified.md). */
+ * remembered, not read (docs/unverified.md, "S12Z peripherals of the model"). */
 #include <stdlib.h>
 #include <string.h>
 

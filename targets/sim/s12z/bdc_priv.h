@@ -6,8 +6,8 @@
 #include "probe/bdc_commands.h"
 #include "targets/sim/s12z/board_priv.h"
 
-/* BDCCSR, high byte and low byte. Source: ZVHL p.144-149; docs/unverified.md lists the bits whose
- * places are assumed. */
+/* BDCCSR, high byte and low byte. Source: ZVHL p.144-149; docs/unverified.md, "S12Z background
+ * debug controller of the model", has the bits whose places are assumed. */
 enum {
     CSR_ENBDC = 0x8000,
     CSR_BDMACT = 0x4000,

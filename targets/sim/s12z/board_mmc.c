@@ -5,7 +5,7 @@
 
 enum { MODE_REG = 0x70, MMC_FIRST = 0x80, MMC_LAST = 0x87, PARTID_LAST = 0x03 };
 /* Fields of MMCEC: initiator, target, access (enum mmc_access), error. Their codes are assumptions
- * (docs/unverified.md). */
+ * (docs/unverified.md, "S12Z MMC of the model"). */
 enum {
     MMCEC_INITIATOR_CPU = 1 << 12,
     MMCEC_TARGET_SHIFT = 8,

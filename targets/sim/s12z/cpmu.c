@@ -1,7 +1,7 @@
 /* Clocks, reset and power management (CPMU): PLL, real-time interrupt, watchdog (COP). Source of
- * the bits: HDR. The behaviour is remembered, not read (docs/unverified.md). The board's option
- * bus= stands for a PLL that is set already. From the program's first write to a register of the
- * PLL on, SYNDIV and POSTDIV determine the bus clock. */
+ * the bits: HDR. The behaviour is remembered, not read (docs/unverified.md, "S12Z peripherals of
+ * the model"). The board's option bus= stands for a PLL that is set already. From the program's
+ * first write to a register of the PLL on, SYNDIV and POSTDIV determine the bus clock. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * Instructions are decoded once an address and kept. cpu_forget() has to be called when memory
  * changes under them. Source of the semantics: binutils, opcodes/s12z-opc.c, and what is generally
  * known of the family. What no readable source gives (flags of some instructions, extension of
- * narrow register operands, cycles) is a constant or a table of its own, and docs/unverified.md
- * lists it. */
+ * narrow register operands, cycles) is a constant or a table of its own, and docs/unverified.md,
+ * "S12Z CPU", lists it. */
 #ifndef TARGETS_SIM_S12Z_CPU_H
 #define TARGETS_SIM_S12Z_CPU_H
 
@@ -135,10 +135,12 @@ uint32_t cpu_load(struct s12z_cpu *c, uint32_t addr, unsigned bytes);
 void cpu_store(struct s12z_cpu *c, uint32_t addr, unsigned bytes, uint32_t v);
 void cpu_push(struct s12z_cpu *c, unsigned bytes, uint32_t v);
 uint32_t cpu_pull(struct s12z_cpu *c, unsigned bytes);
+/* cpu_cof - reports a change of flow to the DBG module (dbg_cof). */
 void cpu_cof(struct s12z_cpu *c, enum cof_kind kind, bool taken, uint32_t pc, uint32_t dest,
              unsigned vector);
 /* cpu_fault - an access of the instruction under way failed. A machine exception follows it. */
 void cpu_fault(struct s12z_cpu *c, uint32_t addr, enum mmc_access access, enum bus_result why);
+/* cpu_machine_exception - takes the machine exception for the access that cpu_fault() noted. */
 void cpu_machine_exception(struct s12z_cpu *c);
 
 #endif

@@ -164,27 +164,34 @@ static inline bool dbg_gated(const struct s12z_dbg *d)
 }
 
 /* ---- dbg_trace.c: Normal, Loop1, Detail, Pure PC ---- */
+/* trace_mode - the mode that TRCMOD selects. */
 static inline enum trace_mode trace_mode(const struct s12z_dbg *d)
 {
     return (enum trace_mode)(d->reg[DBGTCRH] >> TCRH_TRCMOD_SHIFT & 3);
 }
+/* trace_start - begins a trace with the instruction at the CPU's PC. */
 void trace_start(struct s12z_dbg *d);
 /* trace_trigger - Mid alignment: the trigger is here, and MID_LINES more lines follow. */
 void trace_trigger(struct s12z_dbg *d);
+/* trace_cof - a change of flow at pc to dest, for Normal and Loop1. */
 void trace_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, uint32_t dest);
 /* trace_exec - the instruction at pc is about to be executed. */
 void trace_exec(struct s12z_dbg *d, uint32_t pc);
+/* trace_data - a data access of 1 to 4 bytes, for Detail. */
 void trace_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v);
 /* trace_comparator_d - DSTAMP: an entry for the time of a match. */
 void trace_comparator_d(struct s12z_dbg *d);
 /* trace_external - EEVE=01: an entry for the external event. */
 void trace_external(struct s12z_dbg *d);
+/* trace_end - ends the trace, with the rest of a Pure PC line. */
 void trace_end(struct s12z_dbg *d);
 /* trace_next - the core cycle at which the timestamp overflows; UINT64_MAX: never. */
 uint64_t trace_next(const struct s12z_dbg *d);
+/* trace_advance - makes the entries for timestamps that have overflowed up to core cycle now. */
 void trace_advance(struct s12z_dbg *d, uint64_t now);
 
 /* ---- dbg_profile.c: code profiling ---- */
+/* profile_start - begins profiling with the next instruction. */
 void profile_start(struct s12z_dbg *d);
 /* profile_pc - the first instruction, which makes a PTS line. */
 void profile_pc(struct s12z_dbg *d, uint32_t pc);
@@ -209,6 +216,7 @@ void profile_end(struct s12z_dbg *d);
 void profile_finish(struct s12z_dbg *d);
 /* profile_next - the core cycle at which the timestamp overflows; UINT64_MAX: never. */
 uint64_t profile_next(const struct s12z_dbg *d);
+/* profile_advance - makes the lines for timestamps that have overflowed up to core cycle now. */
 void profile_advance(struct s12z_dbg *d, uint64_t now);
 /* profile_kind - what the variant makes of a change of flow. COF_STATIC: it leaves nothing. */
 enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_t pc,
@@ -219,7 +227,9 @@ enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_
 unsigned profile_line_bytes(const struct s12z_dbg *d, uint64_t line);
 /* pdo_line_written - a line was added; sending begins if the pin is idle. */
 void pdo_line_written(struct s12z_dbg *d);
+/* pdo_next - the core cycle at which the line under way will be sent; UINT64_MAX: none is. */
 uint64_t pdo_next(const struct s12z_dbg *d);
+/* pdo_advance - sends lines up to core cycle now. */
 void pdo_advance(struct s12z_dbg *d, uint64_t now);
 /* pdo_stop - a reset: the line under way breaks off. */
 void pdo_stop(struct s12z_dbg *d);

@@ -81,7 +81,7 @@ static inline uint32_t operand_address(struct s12z_cpu *c, const struct cpu_insn
 {
     uint32_t a = (uint32_t)o->value;
     if (o->reg == S12Z_P)
-        a += u->pc; /* relative to the start of the instruction; unconfirmed (docs/unverified.md) */
+        a += u->pc; /* relative to the start of the instruction; unconfirmed */
     else if (o->reg >= S12Z_X && o->reg != S12Z_NOREG)
         a += adjusted_base(c, o);
     else if (o->reg != S12Z_NOREG)

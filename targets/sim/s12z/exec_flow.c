@@ -33,7 +33,7 @@ HANDLER(op_blt) { take_branch(c, u, c->n ^ c->v); }
 HANDLER(op_bgt) { take_branch(c, u, !(c->z | (c->n ^ c->v))); }
 HANDLER(op_ble) { take_branch(c, u, c->z | (c->n ^ c->v)); }
 
-/* BRSET and BRCLR copy the tested bit to C (docs/unverified.md). */
+/* BRSET and BRCLR copy the tested bit to C (docs/unverified.md, "S12Z CPU"). */
 HANDLER(op_brbit)
 {
     uint32_t bits = operand_value(c, u, OPR(0), OPR(0)->bytes);

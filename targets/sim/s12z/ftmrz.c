@@ -1,5 +1,5 @@
 /* Flash controller FTMRZ: registers, launching commands, time and interrupts. What was remembered,
- * not read, is in docs/unverified.md, "S12Z flash controller". */
+ * not read, is in docs/unverified.md, "S12Z flash controller of the model". */
 #include <stdlib.h>
 #include <string.h>
 

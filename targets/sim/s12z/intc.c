@@ -1,7 +1,8 @@
 /* Interrupt controller: IVBR, the priority of each vector, and the choice among requests. Source:
- * HDR. These are assumed (docs/unverified.md): CFADDR[6:3] selects eight vectors by their place in
- * the table, CFDATA0-7 have their priorities, and all maskable ones have priority 1 after reset. Of
- * requests with equal priority the one whose vector has the higher address comes first. */
+ * HDR. These are assumed (docs/unverified.md, "S12Z peripherals of the model"): CFADDR[6:3] selects
+ * eight vectors by their place in the table, CFDATA0-7 have their priorities, and all maskable ones
+ * have priority 1 after reset. Of requests with equal priority the one whose vector has the higher
+ * address comes first. */
 #include <stdlib.h>
 #include <string.h>
 

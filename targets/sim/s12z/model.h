@@ -127,8 +127,8 @@ void dbg_exec(struct s12z_dbg *d, uint32_t pc);
 void dbg_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v);
 /* dbg_readout_long - READ_DBGTB: the next 32 bits. */
 uint64_t dbg_readout_long(struct s12z_dbg *d);
-/* What silicon may do otherwise than the defaults assume (docs/unverified.md). Board options set
- * these, so that streams of every kind can be made. */
+/* What silicon may do otherwise than the defaults assume (docs/unverified.md, "S12Z code profiling:
+ * the named settings"). Board options set these, so that streams of every kind can be made. */
 struct s12z_dbg_variant {
     bool clock_full;      /* a bit takes a whole cycle of PDOCLK */
     bool clock_inverted;  /* PDOCLK idles high */
@@ -150,6 +150,7 @@ size_t dbg_pdo_take(struct s12z_dbg *d, pdo_edge *out, size_t cap, uint64_t *los
 
 /* ---- BDC (bdc.c): the BKGD pin's state machine ---- */
 struct s12z_bdc;
+/* bdc_new - a BDC that is idle, for use while the board is made. 0 or -ERR_*. */
 int bdc_new(struct s12z_board *board, struct s12z_bdc **out);
 void bdc_free(struct s12z_bdc *b);
 /* bdc_reset - a system reset. BDCCSR is cleared; a special one sets ENBDC, and the CPU is
@@ -173,6 +174,9 @@ void bdc_entered(struct s12z_bdc *b);
 /* ---- peripherals.c: flash controller, CPMU, TIM0, SCI0/1, PMF, ADC0/1, PIM; each is a file of its
  * own, registered with the bus ---- */
 struct s12z_peripherals;
+/* peripherals_new - makes them all and adds them to the board. serial0, serial1: what is at the
+ * other end of each serial line (probe/sim_serial.h). 0 or -ERR_*; *out is to be freed in either
+ * case. */
 int peripherals_new(struct s12z_board *board, const char *serial0, const char *serial1,
                     struct s12z_peripherals **out, struct err *err);
 void peripherals_free(struct s12z_peripherals *p);
@@ -192,16 +196,20 @@ uint64_t board_now(const struct s12z_board *b);
 void board_run_to(struct s12z_board *b, uint64_t cycles);
 /* board_reset - a system reset; special: to special single chip mode, halted. */
 void board_reset(struct s12z_board *b, bool special);
+/* board_secured - is the part secured, as FSEC has it? */
 bool board_secured(const struct s12z_board *b);
 /* board_machine_exception - captures the first error for the MMC's registers. why: what the bus
  * answered. */
 enum mmc_access { MMC_FETCH = 1, MMC_VECTOR, MMC_LOAD, MMC_STORE };
 void board_machine_exception(struct s12z_board *b, uint32_t addr, enum mmc_access access,
                              enum bus_result why, uint32_t pc, uint16_t ccw);
+/* board_entered_bdm - the CPU has entered active BDM, which the BDC may have waited for. */
 void board_entered_bdm(struct s12z_board *b);
 /* board_waiting - WAI or STOP was executed: sets the flag of BDCCSR. */
 void board_waiting(struct s12z_board *b, bool stop);
+/* board_left_wait - the CPU has left WAI or STOP. */
 void board_left_wait(struct s12z_board *b);
+/* board_intc, board_dbg, board_cpu - other parts of the board, owned by it. */
 struct s12z_intc *board_intc(struct s12z_board *b);
 struct s12z_dbg *board_dbg(struct s12z_board *b);
 struct s12z_cpu *board_cpu(struct s12z_board *b);

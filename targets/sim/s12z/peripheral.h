@@ -54,22 +54,28 @@ void sram_ecc_free(struct s12z_sram_ecc *e);
  * and the access has to fail. A write of a whole word does not fail, since it replaces the word. */
 bool sram_ecc_read(struct s12z_sram_ecc *e, uint32_t addr, unsigned size);
 bool sram_ecc_write(struct s12z_sram_ecc *e, uint32_t addr, unsigned size);
+/* Clocks, reset and power management. */
 struct s12z_cpmu;
 int cpmu_new(struct s12z_board *board, struct s12z_cpmu **out);
 void cpmu_free(struct s12z_cpmu *c);
+/* The timer TIM0. */
 struct s12z_tim;
 int tim_new(struct s12z_board *board, struct s12z_tim **out);
 void tim_free(struct s12z_tim *t);
+/* Motor PWM. */
 struct s12z_pmf;
 int pmf_new(struct s12z_board *board, struct s12z_pmf **out);
 void pmf_free(struct s12z_pmf *p);
+/* An analogue-digital converter. */
 struct s12z_adc;
 /* base: 0x600 or 0x640. vector: that of "conversion complete". */
 int adc_new(struct s12z_board *board, uint16_t base, unsigned vector, struct s12z_adc **out);
 void adc_free(struct s12z_adc *a);
+/* The ports. */
 struct s12z_pim;
 int pim_new(struct s12z_board *board, struct s12z_pim **out);
 void pim_free(struct s12z_pim *p);
+/* A serial interface. */
 struct s12z_sci;
 /* base: 0x700 or 0x710. how: what is at the other end of the line (probe/sim_serial.h). */
 int sci_new(struct s12z_board *board, uint16_t base, unsigned vector, const char *how,

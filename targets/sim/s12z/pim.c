@@ -1,6 +1,6 @@
 /* Port registers 0x0200-0x02FF. They hold what is written. The input registers show the pins:
  * outputs have the level they drive, inputs that of their pull device, as nothing is connected. The
- * addresses are remembered from HDR (docs/unverified.md). */
+ * addresses are remembered from HDR (docs/unverified.md, "S12Z peripherals of the model"). */
 #include <stdlib.h>
 #include <string.h>
 

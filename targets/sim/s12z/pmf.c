@@ -1,6 +1,7 @@
 /* Motor PWM (PMF): the counters, reload flags and interrupts of its three generators, and the
  * buffered modulus. PWM outputs, faults and corrections are registers without function. Source of
- * the bits: HDR. The behaviour is remembered, not read (docs/unverified.md). */
+ * the bits: HDR. The behaviour is remembered, not read (docs/unverified.md, "S12Z peripherals of
+ * the model"). */
 #include <stdlib.h>
 #include <string.h>
 

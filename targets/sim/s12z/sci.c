@@ -1,6 +1,7 @@
 /* Serial interfaces SCI0 and SCI1: sender and receiver, with the other end of the line at the host
  * (probe/sim_serial.h). Source of the bits: HDR. The behaviour is remembered, not read
- * (docs/unverified.md). Break, parity, ninth bit, infrared and LIN detection are not modelled. */
+ * (docs/unverified.md, "S12Z peripherals of the model"). Break, parity, ninth bit, infrared and LIN
+ * detection are not modelled. */
 #include <stdlib.h>
 #include <string.h>
 

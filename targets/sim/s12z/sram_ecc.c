@@ -1,6 +1,7 @@
 /* Error correction of the RAM: words of 16 bits with 6 check bits, and the debug registers that
  * access both without correction. The code here corrects one bit and detects two; which code
- * silicon uses is not known (docs/unverified.md). Source of the registers: HDR. */
+ * silicon uses is not known (docs/unverified.md, "S12Z peripherals of the model"). Source of the
+ * registers: HDR. */
 #include <stdlib.h>
 
 #include "targets/sim/s12z/board_priv.h"
@@ -81,7 +82,8 @@ static void update_line(struct s12z_sram_ecc *e)
 }
 
 /* Corrects a single wrong bit of a word, for a read. With DCMD_NO_REPAIR wrong check bits stay as
- * they are in the RAM; a wrong data bit does not. Returns false if more bits are wrong. */
+ * they are in the RAM, but a wrong data bit does not, which is assumed. Returns false if more bits
+ * are wrong. */
 static bool correct_word(struct s12z_sram_ecc *e, unsigned word)
 {
     struct s12z_board *b = e->board;

@@ -1,6 +1,6 @@
 /* Timer TIM0: a 16-bit counter, four output compare channels, overflow. Input capture and the pins
  * are not modelled. Source of the bits: HDR. The behaviour is that of the family's TIM16B
- * (docs/unverified.md). */
+ * (docs/unverified.md, "S12Z peripherals of the model"). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -150,17 +150,24 @@ void sh4_raise(struct sh4_cpu *cpu, uint16_t expevt);
 void sh4_raise_mem(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr);
 /* TRAPA: SPC is the address of the next instruction. */
 void sh4_trapa(struct sh4_cpu *cpu, uint8_t imm);
+/* A user break, to DBR or VBR + 0x100. BL must be 0. */
 void sh4_user_break(struct sh4_cpu *cpu, uint32_t spc);
+/* Enters ASE mode, in which no event is counted. The exception itself is the caller's. */
 void sh4_enter_ase(struct sh4_cpu *cpu);
+/* Leaves ASE mode, if the core is in it. */
 void sh4_leave_ase(struct sh4_cpu *cpu);
 /* Takes an ASE break, an NMI or an interrupt. True: one was taken. */
 bool sh4_accept_events(struct sh4_cpu *cpu);
+/* Would sh4_accept_events() take something now? */
 bool sh4_events_pending(const struct sh4_cpu *cpu);
 
 /* ---- cpu_mem.c: accesses of the program; false: an exception was taken ---- */
+/* Fetches the instruction at pc. */
 bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op);
+/* An operand access of 1, 2, 4 or 8 bytes. */
 bool sh4_mem_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t *value);
 bool sh4_mem_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t value);
+/* PREF, OCBI, OCBP, OCBWB and MOVCA.L. */
 bool sh4_mem_pref(struct sh4_cpu *cpu, uint32_t vaddr);
 enum sh4_block_op { BLOCK_OCBI, BLOCK_OCBP, BLOCK_OCBWB };
 bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op what);
@@ -171,25 +178,31 @@ bool sh4_mem_tas(struct sh4_cpu *cpu, uint32_t vaddr, uint64_t *old);
 uint64_t sh4_p4_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size);
 bool sh4_p4_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t value);
 /* ---- phys.c: physical memory without caches: windows first, then the bus callbacks ---- */
+/* size is 1, 2, 4 or 8 bytes; a line has 32, and paddr is then its address. */
 uint64_t sh4_phys_read(struct sh4_cpu *cpu, uint32_t paddr, unsigned size);
 void sh4_phys_write(struct sh4_cpu *cpu, uint32_t paddr, unsigned size, uint64_t value);
 void sh4_phys_read_line(struct sh4_cpu *cpu, uint32_t paddr, uint8_t line[LINE]);
 void sh4_phys_write_line(struct sh4_cpu *cpu, uint32_t paddr, const uint8_t line[LINE]);
+/* The window that has all len bytes from paddr on; NULL: there is none. */
 const struct sh4_window *sh4_find_window(const struct sh4_cpu *cpu, uint32_t paddr, unsigned len);
 /* Numbers in the target's byte order. */
 uint64_t sh4_get_bytes(const uint8_t *p, unsigned size, bool big);
 void sh4_put_bytes(uint8_t *p, unsigned size, uint64_t value, bool big);
 
 /* ---- cache.c ---- */
+/* The entry of the O-cache or I-cache for vaddr, as CCR has it. */
 unsigned sh4_oc_index(const struct sh4_cpu *cpu, uint32_t vaddr);
 unsigned sh4_ic_index(const struct sh4_cpu *cpu, uint32_t vaddr);
 /* The byte of O-cache RAM (CCR.ORA) at vaddr, 0x7C000000 and up. */
 uint8_t *sh4_oc_ram(struct sh4_cpu *cpu, uint32_t vaddr);
 /* Fills the line at paddr into the entry; a dirty line there is written back before. */
 void sh4_oc_fill(struct sh4_cpu *cpu, unsigned index, uint32_t paddr);
+/* Invalidates an entry, and writes a dirty line back if asked to. */
 void sh4_oc_drop(struct sh4_cpu *cpu, unsigned index, bool write_back);
 void sh4_ic_fill(struct sh4_cpu *cpu, unsigned index, uint32_t paddr);
+/* A write of the program to CCR. */
 void sh4_write_ccr(struct sh4_cpu *cpu, uint32_t value);
+/* The memory-mapped arrays at 0xF0, 0xF1, 0xF4 and 0xF5. A write returns true. */
 uint32_t sh4_cache_array_read(struct sh4_cpu *cpu, uint32_t addr);
 bool sh4_cache_array_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t value);
 
@@ -197,6 +210,7 @@ bool sh4_cache_array_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t value);
 /* Both: false if there is no counter register at addr. */
 bool sh4_pmc_read(struct sh4_cpu *cpu, uint32_t addr, uint32_t *value);
 bool sh4_pmc_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t value);
+/* Both counters as after a reset: stopped, 0, readable. */
 void sh4_pmc_reset(struct sh4_cpu *cpu);
 
 /* ---- exec.c ---- */

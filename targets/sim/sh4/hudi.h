@@ -3,10 +3,10 @@
  * It moves bits and reports what a command asks for. CPU, reset and time are the board's, reached
  * by callbacks. Documented commands: BYPASS, reset assert and negate, interrupt; SDDR is
  * documented, too. Private commands, an option: ASERAM write, boot, break, status read. Nothing
- * public confirms what they do on an SH7750 (docs/unverified.md). Another option lets data scans
- * alternate between SDDR and a status register SDSR, as UrJTAG expects it. Source: SH7750 hardware
- * manual, section 21 (H-UDI); UrJTAG fork, urjtag/src/hudi/hudi.c, for the private commands and for
- * SDSR (hudi_sdmode, hudi_sdmode_locked). */
+ * public confirms what they do on an SH7750 (docs/unverified.md, "H-UDI and ASE"). Another option
+ * lets data scans alternate between SDDR and a status register SDSR, as UrJTAG expects it. Source:
+ * SH7750 hardware manual, section 21 (H-UDI); UrJTAG fork, urjtag/src/hudi/hudi.c, for the private
+ * commands and for SDSR (hudi_sdmode, hudi_sdmode_locked). */
 #ifndef TARGETS_SIM_SH4_HUDI_H
 #define TARGETS_SIM_SH4_HUDI_H
 

@@ -30,6 +30,7 @@ void sh4_rtc_advance(struct sh4_rtc *r, uint64_t now);
 /* sh4_rtc_next - the peripheral clock of the next carry, period or second that may request an
  * interrupt; UINT64_MAX: the clock is stopped, or no interrupt is enabled. */
 uint64_t sh4_rtc_next(const struct sh4_rtc *r);
+/* sh4_rtc_irq_alarm, _periodic, _carry - is this interrupt requested, as of the last advance? */
 bool sh4_rtc_irq_alarm(const struct sh4_rtc *r);
 bool sh4_rtc_irq_periodic(const struct sh4_rtc *r);
 bool sh4_rtc_irq_carry(const struct sh4_rtc *r);

@@ -47,6 +47,7 @@ void sh4_scif_advance(struct sh4_scif *s, uint64_t now);
 /* sh4_scif_next - the peripheral clock at which something can happen next; UINT64_MAX: nothing
  * can. */
 uint64_t sh4_scif_next(const struct sh4_scif *s);
+/* sh4_scif_irq_eri, _rxi, _bri, _txi - is this interrupt requested, as of the last advance? */
 bool sh4_scif_irq_eri(const struct sh4_scif *s);
 bool sh4_scif_irq_rxi(const struct sh4_scif *s);
 bool sh4_scif_irq_bri(const struct sh4_scif *s);
