@@ -423,8 +423,8 @@ static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
     return 0;
 }
 
-/* Power is back. Only the flash has kept its contents, and the RTC, which has a battery, goes
- * on. */
+/* Power is back. RAM is lost, flash is not, and the RTC, which has a battery, goes on. Sound and
+ * video memory should be lost, too, but keep their contents here. */
 static void power_up(struct board *b)
 {
     uint64_t at = b->cpu.cycle, clocks = b->hudi.clocks;

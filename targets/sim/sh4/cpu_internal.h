@@ -117,7 +117,7 @@ struct sh4_fast {
     uint32_t next_pc; /* where execution goes on after the unit */
     bool in_slot;
     bool faulted; /* the unit ended in an exception */
-    /* The next fetch begins a new 4-byte word, even at an odd instruction address. */
+    /* The next fetch begins a new 4-byte word, even if pc is in the second half of one. */
     bool fetch_redirected;
     uint8_t ubc_after; /* UBC channels that break after the instruction under way */
     /* Changes whenever something happened that the next pass of the same loop may not meet

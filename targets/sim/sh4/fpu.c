@@ -1,7 +1,7 @@
 /* The complete arithmetic, for any operands and modes. Speed matters only in fpu.h. */
 #include "targets/sim/sh4/fpu_priv.h"
 
-/* ma * 2^ea + mb * 2^eb, both finite and not zero. */
+/* ma * 2^ea + mb * 2^eb, both finite and not zero, with ma and mb below 2^54. */
 static uint64_t add_magnitudes(struct fp_op *op, bool sa, int ea, fp_u128 ma, bool sb, int eb,
                                fp_u128 mb)
 {
