@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "probe/bdc.h"
+
 enum { SIZES = 3 }; /* byte, word, long */
 
 struct row {
@@ -126,4 +128,37 @@ uint8_t bdc_size_bits(unsigned width)
     case 2: return 4;
     default: return 0;
     }
+}
+
+unsigned bdc_piece_bytes(const struct bdc_op *op)
+{
+    enum { LINE = 8 };
+    if (op->kind == BDC_LINES)
+        return LINE;
+    return op->width;
+}
+
+/* One that does not say where it reads or writes goes on behind the one before it. */
+static uint8_t piece_opcode(const struct bdc_op *op, bool is_first)
+{
+    const uint8_t size = bdc_size_bits(op->width);
+    if (op->kind == BDC_LINES)
+        return BDC_READ_DBGTB;
+    if (op->kind == BDC_WRITE && is_first)
+        return BDC_WRITE_MEM + size;
+    if (op->kind == BDC_WRITE)
+        return BDC_FILL_MEM + size;
+    if (is_first)
+        return BDC_READ_MEM + size;
+    return BDC_DUMP_MEM + size;
+}
+
+struct bdc_piece bdc_piece_at(const struct bdc_op *op, uint32_t at)
+{
+    struct bdc_piece piece = { .opcode = piece_opcode(op, at == 0) };
+    if (op->tx)
+        piece.tx = op->tx + at;
+    if (op->rx)
+        piece.rx = op->rx + at;
+    return piece;
 }

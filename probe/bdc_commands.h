@@ -74,4 +74,19 @@ enum {
 /* bdc_size_bits - what an access of 1, 2 or 4 bytes adds to the opcode of a command on memory. */
 uint8_t bdc_size_bits(unsigned width);
 
+struct bdc_op;
+
+/* What one command of a block (BDC_READ, BDC_WRITE, BDC_LINES) moves. */
+struct bdc_piece {
+    uint8_t opcode;    /* the first names the address, those behind it go on from there */
+    const uint8_t *tx; /* in the op's own; NULL where that is */
+    uint8_t *rx;
+};
+
+/* bdc_piece_bytes - how many bytes each command of the block moves. */
+unsigned bdc_piece_bytes(const struct bdc_op *op);
+
+/* bdc_piece_at - the command that moves what begins `at` bytes into the block. */
+struct bdc_piece bdc_piece_at(const struct bdc_op *op, uint32_t at);
+
 #endif

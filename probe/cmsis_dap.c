@@ -139,28 +139,39 @@ static void dap_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers
 
 /* ---- opening ---- */
 
+static int set_number(const char *name, const char *value, uint64_t least, uint64_t most,
+                      unsigned *out, struct err *err)
+{
+    uint64_t n;
+    int ret = options_hz(name, value, least, most, &n, err);
+    if (ret == 0)
+        *out = (unsigned)n;
+    return ret;
+}
+
 static int set_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct dap *d = ctx;
-    uint64_t n;
-    if (strcmp(name, "v1") == 0 || strcmp(name, "v2") == 0) {
-        d->only = name[1] == '1' ? &dap_v1 : &dap_v2;
+    if (strcmp(name, "v1") == 0) {
+        d->only = &dap_v1;
+        return 0;
+    }
+    if (strcmp(name, "v2") == 0) {
+        d->only = &dap_v2;
         return 0;
     }
     if (strcmp(name, "idle") == 0) {
         d->stream.direct = false;
         return 0;
     }
-    bool in_flight = strcmp(name, "inflight") == 0;
-    if (!in_flight && strcmp(name, "timeout") != 0)
-        return err_set(err, ERR_USAGE,
-                       "options: v1 (HID), v2 (bulk), inflight=N (requests at a time), timeout=MS, "
-                       "idle (every scan ends in Run-Test/Idle)",
-                       "cmsis-dap: no option \"%s\"", name);
-    int ret = options_hz(name, value, in_flight ? 1 : 50, in_flight ? DAP_SLOTS : 60000, &n, err);
-    if (ret == 0)
-        *(in_flight ? &d->most_in_flight : &d->timeout_ms) = (unsigned)n;
-    return ret;
+    if (strcmp(name, "inflight") == 0)
+        return set_number(name, value, 1, DAP_SLOTS, &d->most_in_flight, err);
+    if (strcmp(name, "timeout") == 0)
+        return set_number(name, value, 50, 60000, &d->timeout_ms, err);
+    return err_set(err, ERR_USAGE,
+                   "options: v1 (HID), v2 (bulk), inflight=N (requests at a time), timeout=MS, "
+                   "idle (every scan ends in Run-Test/Idle)",
+                   "cmsis-dap: no option \"%s\"", name);
 }
 
 static bool build_buffers(struct dap *d)
@@ -268,8 +279,10 @@ static int pick_interface(const struct usb_info *dev, struct adapter *row)
     if (!dap_find(dev, NULL, &place))
         return -1;
     row->can = ADAPTER_JTAG;
-    snprintf(row->note, sizeof row->note, "CMSIS-DAP %s",
-             place.t == &dap_v2 ? "v2 (bulk)" : "v1 (HID)");
+    if (place.t == &dap_v2)
+        strcpy(row->note, "CMSIS-DAP v2 (bulk)");
+    else
+        strcpy(row->note, "CMSIS-DAP v1 (HID)");
     return place.interface;
 }
 

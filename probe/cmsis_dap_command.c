@@ -50,8 +50,10 @@ void dap_set_token(struct dap *d)
 {
     if (d->link->exact)
         d->lim.token = DAP_TOKEN_LENGTH;
+    else if (d->can & DAP_CAN_ATOMIC)
+        d->lim.token = DAP_TOKEN_WRAP;
     else
-        d->lim.token = d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP : DAP_TOKEN_NONE;
+        d->lim.token = DAP_TOKEN_NONE;
 }
 
 /* Every other command is sent inside of DAP_ExecuteCommands where the probe has that, so that a
@@ -62,11 +64,14 @@ static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *an
 {
     uint8_t wrapped[64] = { DAP_EXECUTE, 1 }, *in = d->packet[0].in;
     bool wrap = d->can & DAP_CAN_ATOMIC && d->odd && len + 2 <= sizeof wrapped;
+    const uint8_t *sent = req;
     size_t head = 0;
-    if (wrap)
+    if (wrap) {
         head = 2;
-    memcpy(wrapped + 2, req, len);
-    int n = ask_once(d, wrap ? wrapped : req, len + head, in, ms, err);
+        memcpy(wrapped + head, req, len);
+        sent = wrapped;
+    }
+    int n = ask_once(d, sent, len + head, in, ms, err);
     d->odd = !d->odd;
     if (n < 0)
         return n;

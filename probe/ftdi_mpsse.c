@@ -48,9 +48,12 @@ static void put_count(struct mpsse_batch *b, uint8_t op, uint32_t n)
     b->nout += 2;
 }
 
+/* Less than a byte comes as one. */
+static uint32_t reply_bytes(const struct mpsse_reply *r) { return MAX(r->bits / 8, 1u); }
+
 static void expect_reply(struct mpsse_batch *b, struct mpsse_reply r)
 {
-    b->nin += r.bits < 8 ? 1 : r.bits / 8;
+    b->nin += reply_bytes(&r);
     b->reply[b->nreplies++] = r;
 }
 
@@ -70,8 +73,10 @@ static void end_tms(struct mpsse_batch *b)
 {
     if (b->tms.n == 0)
         return;
-    uint8_t read = (uint8_t)(b->tms.read ? READ | bits_if(b->falling, IN_FALLING) : 0);
-    put_byte(b, (uint8_t)(TMS | LSB | BITS | OUT_FALLING | read));
+    uint8_t op = TMS | LSB | BITS | OUT_FALLING;
+    if (b->tms.read)
+        op |= (uint8_t)(READ | bits_if(b->falling, IN_FALLING));
+    put_byte(b, op);
     put_byte(b, (uint8_t)(b->tms.n - 1));
     put_byte(b, (uint8_t)(b->tms.bits | b->tms.tdi << 7));
     if (b->tms.read) {
@@ -134,7 +139,10 @@ static uint32_t whole_bytes(const struct mpsse_batch *b, const struct jtag_op *o
 static uint32_t shift_bytes(struct mpsse_batch *b, const struct jtag_op *op, uint32_t at,
                             uint32_t n)
 {
-    put_count(b, op->tdi || op->tdo ? shift_op(b, op, 0) : CLOCK_BYTES, n);
+    if (op->tdi || op->tdo)
+        put_count(b, shift_op(b, op, 0), n);
+    else
+        put_count(b, CLOCK_BYTES, n);
     if (op->tdi) {
         memcpy(b->out + b->nout, op->tdi + at / 8, n);
         b->nout += n;
@@ -146,7 +154,10 @@ static uint32_t shift_bytes(struct mpsse_batch *b, const struct jtag_op *op, uin
 
 static uint32_t shift_bits(struct mpsse_batch *b, const struct jtag_op *op, uint32_t at, uint32_t n)
 {
-    put_byte(b, op->tdi || op->tdo ? shift_op(b, op, BITS) : CLOCK_BITS);
+    if (op->tdi || op->tdo)
+        put_byte(b, shift_op(b, op, BITS));
+    else
+        put_byte(b, CLOCK_BITS);
     put_byte(b, (uint8_t)(n - 1));
     if (op->tdi)
         put_byte(b, op->tdi[at / 8]);
@@ -206,6 +217,14 @@ static bool has_room(const struct mpsse_batch *b)
            b->cap_replies - b->nreplies >= STEP_REPLIES + END_REPLIES;
 }
 
+/* How long it stays in Run-Test/Idle. */
+static uint64_t idle_clocks(const struct jtag_op *op)
+{
+    if (op->kind == JTAG_IDLE)
+        return (uint64_t)op->bits + op->idle_clocks;
+    return op->idle_clocks;
+}
+
 static void next_phase(struct mpsse_cursor *c, enum phase phase)
 {
     c->phase = phase;
@@ -218,11 +237,14 @@ static void encode_step(struct mpsse_cursor *c, struct mpsse_batch *b)
     bool scan = op->kind == JTAG_IR || op->kind == JTAG_DR;
     switch ((enum phase)c->phase) {
     case ENTER:
-        if (scan)
+        if (scan) {
             enter_shift(b, op->kind, !op->tdi);
-        else if (op->kind == JTAG_RESET)
+            next_phase(c, BODY);
+            break;
+        }
+        if (op->kind == JTAG_RESET)
             add_tms(b, 0x1F, 6);
-        next_phase(c, scan ? BODY : IDLE);
+        next_phase(c, IDLE);
         break;
     case BODY:
         if (put_body(c, b, op))
@@ -233,9 +255,7 @@ static void encode_step(struct mpsse_cursor *c, struct mpsse_batch *b)
         next_phase(c, IDLE);
         break;
     case IDLE:
-        if (put_idle(c, b,
-                     op->kind == JTAG_IDLE ? (uint64_t)op->bits + op->idle_clocks
-                                           : op->idle_clocks)) {
+        if (put_idle(c, b, idle_clocks(op))) {
             next_phase(c, ENTER);
             c->i++;
         }
@@ -297,7 +317,7 @@ int mpsse_decode(const struct mpsse_batch *b, const uint8_t *in, struct err *err
     for (uint32_t i = 0; i < b->nreplies; i++) {
         if (b->reply[i].dst)
             deliver_reply(&b->reply[i], in);
-        in += b->reply[i].bits < 8 ? 1 : b->reply[i].bits / 8;
+        in += reply_bytes(&b->reply[i]);
     }
     return 0;
 }

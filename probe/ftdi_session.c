@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/ftdi.h"
 #include "probe/host_time.h"
@@ -126,8 +127,9 @@ static int receive_batch(struct ftdi *f, struct err *err)
 {
     unsigned slot = f->first;
     struct ftdi_batch *b = &f->batch[slot];
-    /* the target may return TCK slower than asked */
-    uint32_t hz = f->adaptive ? MIN(f->got_hz, ADAPTIVE_HZ) : f->got_hz;
+    uint32_t hz = f->got_hz;
+    if (f->adaptive) /* the target may return TCK slower than asked */
+        hz = MIN(hz, ADAPTIVE_HZ);
     uint64_t end = host_ms() + BATCH_MS + b->m.clocks * 2000 / MAX(hz, 1);
     while (b->got < b->m.nin) {
         uint64_t now = host_ms();
@@ -155,7 +157,10 @@ static int send_batch(struct ftdi *f, struct err *err)
 {
     unsigned slot = (f->first + f->flying) % FTDI_BATCHES;
     struct ftdi_batch *b = &f->batch[slot];
-    mpsse_finish(&b->m, f->tokens++ & 1 ? TOKEN_B : TOKEN_A);
+    uint8_t token = TOKEN_A;
+    if (f->tokens++ & 1)
+        token = TOKEN_B;
+    mpsse_finish(&b->m, token);
     b->got = 0;
     int ret = post_reads(f, err);
     if (ret == 0)
@@ -226,7 +231,7 @@ int ftdi_command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, s
 
 int ftdi_send_pins(struct ftdi *f, struct err *err)
 {
-    uint16_t v = (uint16_t)(f->tms_low ? f->value & ~PIN_TMS : f->value | PIN_TMS);
+    uint16_t v = (uint16_t)with_bits(f->value, PIN_TMS, !f->tms_low);
     uint8_t out[] = { CMD_LOW,  (uint8_t)v,        (uint8_t)f->direction,
                       CMD_HIGH, (uint8_t)(v >> 8), (uint8_t)(f->direction >> 8) };
     return run_command(f, out, sizeof out, NULL, 0, err);
@@ -237,12 +242,12 @@ int ftdi_send_clock(struct ftdi *f, struct err *err)
     bool slow;
     uint32_t got;
     uint16_t d = mpsse_divisor(f->hz, &slow, &got);
-    uint8_t out[] = { slow ? CMD_12MHZ : CMD_60MHZ,
-                      f->adaptive ? CMD_ADAPTIVE : CMD_NOT_ADAPTIVE,
-                      CMD_TWO_PHASE,
-                      CMD_DIVISOR,
-                      (uint8_t)d,
-                      (uint8_t)(d >> 8) };
+    uint8_t out[] = { CMD_60MHZ,   CMD_NOT_ADAPTIVE, CMD_TWO_PHASE,
+                      CMD_DIVISOR, (uint8_t)d,       (uint8_t)(d >> 8) };
+    if (slow)
+        out[0] = CMD_12MHZ;
+    if (f->adaptive)
+        out[1] = CMD_ADAPTIVE;
     int ret = run_command(f, out, sizeof out, NULL, 0, err);
     if (ret == 0)
         f->got_hz = got;

@@ -65,9 +65,15 @@ static int set_registration(struct jlink *j, bool on, struct err *err)
     uint8_t request[14], reply[JLINK_REGISTRATION_MAX];
     if (!jlink_can(j->caps, JLINK_CAP_REGISTER))
         return 0;
-    jlink_registration(request, on, on ? 0 : j->handle);
+    unsigned patience_ms = j->reply_ms;
+    uint16_t handle = 0; /* the probe gives one */
+    if (!on) {
+        patience_ms = prove_ms(j);
+        handle = j->handle;
+    }
+    jlink_registration(request, on, handle);
     int ret = jlink_ask_within(j, request, sizeof request, reply, JLINK_REGISTRATION_MIN,
-                               on ? j->reply_ms : prove_ms(j), err);
+                               patience_ms, err);
     if (ret == 0 && (ret = jlink_registration_bytes(reply, err)) > JLINK_REGISTRATION_MIN) {
         size_t more = (size_t)ret - JLINK_REGISTRATION_MIN;
         ret = jlink_need(j, more, j->reply_ms, err);
@@ -107,13 +113,20 @@ static int select_jtag(struct jlink *j, bool *can, struct err *err)
 
 int jlink_drive(struct jlink *j, unsigned mask, struct err *err)
 {
+    static const struct {
+        unsigned pin;
+        uint8_t low, high; /* commands */
+    } rows[] = { { JTAG_PIN_NRESET, JLINK_HW_RESET0, JLINK_HW_RESET1 },
+                 { JTAG_PIN_NTRST, JLINK_HW_TRST0, JLINK_HW_TRST1 } };
     int ret = 0;
-    if (mask & JTAG_PIN_NRESET)
-        ret = jlink_ask(j, j->pins & JTAG_PIN_NRESET ? JLINK_HW_RESET1 : JLINK_HW_RESET0, NULL, 0,
-                        err);
-    if (ret == 0 && mask & JTAG_PIN_NTRST)
-        ret =
-            jlink_ask(j, j->pins & JTAG_PIN_NTRST ? JLINK_HW_TRST1 : JLINK_HW_TRST0, NULL, 0, err);
+    for (size_t i = 0; ret == 0 && i < ARRAY_LEN(rows); i++) {
+        if (!(mask & rows[i].pin))
+            continue;
+        uint8_t command = rows[i].low;
+        if (j->pins & rows[i].pin)
+            command = rows[i].high;
+        ret = jlink_ask(j, command, NULL, 0, err);
+    }
     return ret;
 }
 

@@ -50,36 +50,55 @@ static int run_ops(struct chained *c, struct err *err)
     return ret;
 }
 
+/* What the chain's other devices take of a scan. */
+struct others {
+    uint32_t before, after; /* bits of those between TDI and the part, and of those behind it */
+    uint8_t fill;           /* BYPASS, an instruction of all ones; zeros through its register */
+};
+
+static struct others others_of(const struct chained *c, enum jtag_op_kind kind)
+{
+    const struct jtag_place *p = &c->place;
+    if (kind == JTAG_IR)
+        return (struct others){ p->ir_before, p->ir_after, 0xFF };
+    return (struct others){ p->taps_before, p->taps_after, 0 };
+}
+
+static void clear_bits(uint8_t *bytes, uint32_t first, uint32_t n)
+{
+    static const uint8_t zeros[64];
+    for (uint32_t at = 0, some; at < n; at += some) {
+        some = MIN(n - at, (uint32_t)sizeof zeros * 8);
+        bits_copy(bytes, first + at, zeros, 0, some);
+    }
+}
+
 /* Bits that go in first end next to TDO. */
 static int add_scan(struct chained *c, const struct jtag_op *op, struct err *err)
 {
-    bool ir = op->kind == JTAG_IR;
-    uint32_t after = ir ? c->place.ir_after : c->place.taps_after,
-             before = ir ? c->place.ir_before : c->place.taps_before;
-    uint32_t bits = after + op->bits + before;
+    const struct others others = others_of(c, op->kind);
+    uint32_t bits = others.after + op->bits + others.before;
     size_t bytes = (bits + 7) / 8;
     if (op->bits == 0 || op->bits > JTAG_MAX_BITS || bits > JTAG_MAX_BITS)
         return err_set(err, ERR_USAGE, "", "JTAG scan of %u bits (1..%u)", op->bits,
-                       JTAG_MAX_BITS - after - before);
+                       JTAG_MAX_BITS - others.after - others.before);
     int ret = 0;
     if (c->nops == OPS || c->used + bytes > BYTES)
         ret = run_ops(c, err);
     if (ret < 0)
         return ret;
-    uint8_t *in = c->in + c->used;
-    memset(in, ir ? 0xFF : 0, bytes);
-    if (ir || op->tdi)
-        for (uint32_t at = 0, n; at < op->bits; at += n) {
-            static const uint8_t zeros[64];
-            n = MIN(op->bits - at, (uint32_t)sizeof zeros * 8);
-            bits_copy(in, after + at, EITHER(op->tdi, zeros), op->tdi ? at : 0, n);
-        }
-    c->op[c->nops] = (struct jtag_op){ .kind = op->kind,
-                                       .bits = bits,
-                                       .tdi = in,
-                                       .tdo = op->tdo ? c->out + c->used : NULL,
-                                       .idle_clocks = op->idle_clocks };
-    c->wanted[c->nops++] = (struct wanted){ op->tdo, after, op->bits };
+    uint8_t *in = c->in + c->used, *out = NULL;
+    memset(in, others.fill, bytes);
+    if (op->tdi)
+        bits_copy(in, others.after, op->tdi, 0, op->bits);
+    else if (others.fill)
+        clear_bits(in, others.after, op->bits);
+    if (op->tdo)
+        out = c->out + c->used;
+    c->op[c->nops] = (struct jtag_op){
+        .kind = op->kind, .bits = bits, .tdi = in, .tdo = out, .idle_clocks = op->idle_clocks
+    };
+    c->wanted[c->nops++] = (struct wanted){ op->tdo, others.after, op->bits };
     c->used += bytes;
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/probe.h"
 
@@ -69,9 +70,11 @@ int link_power(struct probe *p, unsigned *mv, struct err *err)
     if (pins.voltage)
         ret = pins.voltage(p, &value, &why);
     if (mv)
-        *mv = ret == 0 ? value : 0;
+        *mv = (unsigned)number_if(ret == 0, value);
+    if (ret == 0 && value < NO_POWER_MV)
+        return LINK_POWER_OFF;
     if (ret == 0)
-        return value < NO_POWER_MV ? LINK_POWER_OFF : LINK_POWER_ON;
+        return LINK_POWER_ON;
     if (ret == -ERR_UNSUPPORTED)
         ret = pin_power(pins.get_pins, p, pins.vtref, &why);
     if (ret < 0 && ret != -ERR_UNSUPPORTED && err)
@@ -237,7 +240,8 @@ int link_rate(struct probe *p, uint32_t *bits_per_s, struct err *err)
         if (took >= LONG_NS || n == MOST_OPS)
             break;
         bits = MIN(2 * bits, (uint32_t)JTAG_MAX_BITS);
-        n = bits == JTAG_MAX_BITS ? 2 * n : 1;
+        if (bits == JTAG_MAX_BITS)
+            n *= 2;
     }
     free(out);
     if (ret == 0)
@@ -250,7 +254,10 @@ int link_rate(struct probe *p, uint32_t *bits_per_s, struct err *err)
 
 const char *link_hz_text(uint32_t hz, char *buf, size_t cap)
 {
-    snprintf(buf, cap, "%u %s", (unsigned)(hz < 10000 ? hz : hz / 1000), hz < 10000 ? "Hz" : "kHz");
+    if (hz < 10000)
+        snprintf(buf, cap, "%u Hz", (unsigned)hz);
+    else
+        snprintf(buf, cap, "%u kHz", (unsigned)(hz / 1000));
     return buf;
 }
 

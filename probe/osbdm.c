@@ -109,13 +109,19 @@ static int ask_packet(struct osbdm *o, size_t len, size_t want, struct err *err)
     int ret = exchange_packets(o, len, err);
     if (ret < 0)
         return ret;
-    if (ret >= 2 && o->in[0] <= 2)
-        return err_set(err, ERR_UNSUPPORTED, "look for newer firmware", "command %02x: %s", command,
-                       o->in[0] == 2 ? "the pod does not know it" : "the pod failed");
-    if ((size_t)ret < want || o->in[0] != command)
+    uint8_t answers = 0; /* the command that the pod says it answers */
+    if (ret > 0)
+        answers = o->in[0];
+    if (ret >= 2 && answers == 2)
+        return err_set(err, ERR_UNSUPPORTED, "look for newer firmware",
+                       "command %02x: the pod does not know it", command);
+    if (ret >= 2 && answers < 2)
+        return err_set(err, ERR_UNSUPPORTED, "look for newer firmware",
+                       "command %02x: the pod failed", command);
+    if ((size_t)ret < want || answers != command)
         return err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again",
                        "command %02x: %d bytes of answer to %02x, %zu are right", command, ret,
-                       ret > 0 ? o->in[0] : 0, want);
+                       answers, want);
     return 0;
 }
 
@@ -133,6 +139,14 @@ static int set_speed(struct osbdm *o, uint32_t ticks, struct err *err)
     o->out[0] = OSBDM_SET_SPEED;
     put_le32(o->out + 1, ticks);
     return ask_packet(o, 5, 2, err);
+}
+
+/* A pin is pulled low or let go. */
+static uint8_t level_of(bool high)
+{
+    if (high)
+        return RELEASED;
+    return LOW;
 }
 
 static int send_special(struct osbdm *o, enum osbdm_special sub, uint8_t value, struct err *err)
@@ -203,19 +217,15 @@ static int add_command(struct osbdm *o, uint8_t opcode, uint32_t addr, const uin
 
 static int add_block(struct osbdm *o, const struct bdc_op *op, struct err *err)
 {
-    bool write = op->kind == BDC_WRITE, lines = op->kind == BDC_LINES;
-    unsigned step = lines ? 8 : op->width, size = bdc_size_bits(op->width);
-    uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM,
-            more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
+    unsigned step = bdc_piece_bytes(op);
     int ret = 0;
-    if (!lines)
+    if (op->kind != BDC_LINES)
         ret = pod_check_block(op, err);
-    if (lines && op->len % step)
+    else if (op->len % step)
         ret = err_set(err, ERR_USAGE, "", "BDC: %u bytes of trace lines", op->len);
     for (uint32_t at = 0; ret == 0 && at < op->len; at += step) {
-        uint8_t opcode = lines ? BDC_READ_DBGTB : (uint8_t)((at ? more : first) + size);
-        ret = add_command(o, opcode, op->addr, op->tx ? op->tx + at : NULL,
-                          op->rx ? op->rx + at : NULL, err);
+        const struct bdc_piece piece = bdc_piece_at(op, at);
+        ret = add_command(o, piece.opcode, op->addr, piece.tx, piece.rx, err);
     }
     return ret;
 }
@@ -247,11 +257,13 @@ static int add_op(struct osbdm *o, const struct bdc_op *op, const struct bdc_op 
 
 static int run_ops(struct osbdm *o, struct bdc_op *ops, size_t n, struct err *err)
 {
+    const struct bdc_op *before = NULL;
     o->pairs = o->npieces = 0;
     for (size_t k = 0; k < n; k++) {
-        int ret = add_op(o, &ops[k], k ? &ops[k - 1] : NULL, err);
+        int ret = add_op(o, &ops[k], before, err);
         if (ret < 0)
             return ret;
+        before = &ops[k];
     }
     return flush_pipe(o, err);
 }
@@ -382,9 +394,9 @@ static int osbdm_set_pins(struct probe *probe, unsigned mask, unsigned value, st
     if (!o->pod.usb)
         return pod_lost(&o->pod, err);
     if (mask & BDC_PIN_BKGD)
-        ret = send_special(o, SPECIAL_BKGD, value & BDC_PIN_BKGD ? RELEASED : LOW, err);
+        ret = send_special(o, SPECIAL_BKGD, level_of(value & BDC_PIN_BKGD), err);
     if (ret == 0 && mask & BDC_PIN_RESET)
-        ret = send_special(o, SPECIAL_RESET, value & BDC_PIN_RESET ? RELEASED : LOW, err);
+        ret = send_special(o, SPECIAL_RESET, level_of(value & BDC_PIN_RESET), err);
     if (ret < 0)
         return pod_recovered(&o->pod, ret, err);
     return 0;
@@ -399,7 +411,7 @@ static int osbdm_get_pins(struct probe *probe, unsigned *value, unsigned *known,
     if (ret < 0)
         return pod_recovered(&o->pod, ret, err);
     *known = BDC_PIN_RESET;
-    *value = o->in[3] ? 0 : BDC_PIN_RESET;
+    *value = bits_if(!o->in[3], BDC_PIN_RESET);
     return 0;
 }
 

@@ -6,9 +6,12 @@
 
 void pdo_queue_put(struct pdo_queue *q, const pdo_edge *edge, size_t n)
 {
-    size_t fits = q->dropping ? 0 : MIN(n, q->cap - q->n);
-    size_t at = q->head + q->n - (q->head + q->n >= q->cap ? q->cap : 0),
-           first = MIN(fits, q->cap - at);
+    size_t fits = 0, at = q->head + q->n;
+    if (!q->dropping)
+        fits = MIN(n, q->cap - q->n);
+    if (at >= q->cap)
+        at -= q->cap;
+    size_t first = MIN(fits, q->cap - at);
     memcpy(q->edge + at, edge, first * sizeof *edge);
     memcpy(q->edge, edge + first, (fits - first) * sizeof *edge);
     q->n += fits;
@@ -28,9 +31,9 @@ size_t pdo_queue_take(struct pdo_queue *q, pdo_edge *out, size_t cap, uint64_t *
     size_t first = MIN(n, q->cap - q->head);
     memcpy(out, q->edge + q->head, first * sizeof *out);
     memcpy(out + first, q->edge, (n - first) * sizeof *out);
-    q->head = n == first ? q->head + n : n - first;
-    if (q->head == q->cap)
-        q->head = 0;
+    q->head += n;
+    if (q->head >= q->cap)
+        q->head -= q->cap;
     q->n -= n;
     q->dropping &= q->n > 0;
     return n;

@@ -49,7 +49,7 @@ struct lanes {
 static struct lanes lanes_of(const struct pdo_samples *s)
 {
     struct lanes l = { .bits = 8 * s->unit, .clk = 1ull << s->clk, .data = 1ull << s->data };
-    l.lane = l.bits == 64 ? UINT64_MAX : (1ull << l.bits) - 1;
+    l.lane = UINT64_MAX >> (64 - l.bits);
     for (unsigned at = 0; at < 64; at += l.bits)
         l.mask |= (l.clk | l.data) << at;
     for (unsigned b = 0; b < s->unit; b++)

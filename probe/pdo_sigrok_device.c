@@ -19,7 +19,7 @@ enum { CLK, DATA };
 static int take_place(struct sigrok_spec *s, const char *text, struct err *err)
 {
     const char *colon = strchr(text, ':');
-    size_t n = colon ? (size_t)(colon - text) : strlen(text);
+    size_t n = strcspn(text, ":");
     if (!n || n >= sizeof s->driver)
         return err_set(err, ERR_USAGE, FORM, "sigrok: no driver named");
     memcpy(s->driver, text, n);
@@ -44,9 +44,10 @@ static int take_setting(struct sigrok_spec *s, const char *name, const char *val
 static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct sigrok_spec *s = ctx;
+    if (!*s->driver && *value)
+        return err_set(err, ERR_USAGE, FORM, "sigrok: no driver named before %s=", name);
     if (!*s->driver)
-        return *value ? err_set(err, ERR_USAGE, FORM, "sigrok: no driver named before %s=", name)
-                      : take_place(s, name, err);
+        return take_place(s, name, err);
     if (!strcmp(name, "pdo"))
         return options_text(s->data, sizeof s->data, value, err);
     if (!strcmp(name, "pdoclk"))
@@ -231,6 +232,7 @@ static int choose_signals(struct sigrok_probe *p, struct err *err)
 /* The rates of the device, or their range, for a hint. */
 static void rates_text(struct sigrok_probe *p, char *out, size_t cap)
 {
+    enum { MOST_RATES = 12 }; /* the highest of them */
     /* as G_VARIANT_TYPE, whose check would have to be linked */
     const GVariantType *rates = (const GVariantType *)"at";
     GVariant *dict = NULL, *list;
@@ -250,10 +252,13 @@ static void rates_text(struct sigrok_probe *p, char *out, size_t cap)
     if (list)
         hz = p->api.g_variant_get_fixed_array(list, &n, sizeof *hz);
     size_t at = 0;
-    gsize end = range ? MIN(n, 2u) : n, first = range || n <= 12 ? 0 : n - 12;
+    gsize first = EXCESS(n, (gsize)MOST_RATES), end = n;
     const char *between = ", ";
-    if (range)
+    if (range) {
+        first = 0;
+        end = MIN(n, 2u);
         between = " to ";
+    }
     for (gsize k = first; k < end && at < cap; k++)
         at += (size_t)snprintf(out + at, cap - at, "%s%gM", text_if(at, between),
                                (double)hz[k] / 1e6);
@@ -267,7 +272,7 @@ static int bad_rate(struct sigrok_probe *p, const char *what, struct err *err)
     char rates[140], hint[200];
     rates_text(p, rates, sizeof rates);
     snprintf(hint, sizeof hint, "samples a second, at least twice the bus clock; it has %s",
-             *rates ? rates : "no list of them");
+             text_or(text_given(rates), "no list of them"));
     return err_set(err, ERR_USAGE, hint, "%s: %s", p->probe.name, what);
 }
 
@@ -294,7 +299,9 @@ static GVariant *setting_value(const struct sigrok_api *a, const struct sr_key_i
                                const char *text)
 {
     char *end;
-    double low = strtod(text, &end), high = *end == '-' ? strtod(end + 1, &end) : low;
+    double low = strtod(text, &end), high = low;
+    if (*end == '-')
+        high = strtod(end + 1, &end);
     bool number = end != text && !*end;
     uint64_t size;
     switch (key->datatype) {
@@ -324,15 +331,15 @@ static GVariant *setting_value(const struct sigrok_api *a, const struct sr_key_i
 static int set_one(struct sigrok_probe *p, const char *name, const char *text, struct err *err)
 {
     const struct sr_key_info *key = p->api.sr_key_info_name_get(SR_KEY_CONFIG, name);
-    GVariant *v = NULL;
-    if (key)
-        v = setting_value(&p->api, key, text);
+    static const char hint[] =
+        "pdo=, pdoclk=, rate=, or settings of the device as `sigrok-cli --show` names them";
+    if (!key)
+        return err_set(err, ERR_USAGE, hint, "%s: libsigrok knows no setting %s", p->probe.name,
+                       name);
+    GVariant *v = setting_value(&p->api, key, text);
     if (!v)
-        return err_set(
-            err, ERR_USAGE,
-            "pdo=, pdoclk=, rate=, or settings of the device as `sigrok-cli --show` names them",
-            key ? "%s: %s=%s is no value for it" : "%s: libsigrok knows no setting %s",
-            p->probe.name, name, text);
+        return err_set(err, ERR_USAGE, hint, "%s: %s=%s is no value for it", p->probe.name, name,
+                       text);
     p->api.g_variant_ref_sink(v);
     int ret = p->api.sr_config_set(p->device, NULL, key->key, v);
     for (GSList *l = p->api.sr_dev_inst_channel_groups_get(p->device); l && ret != SR_OK;
@@ -370,9 +377,10 @@ static int set_up(struct sigrok_probe *p, struct err *err)
 int sigrok_open_device(struct sigrok_probe *p, struct err *err)
 {
     sigrok_close_device(p);
-    bool tells = p->probe.log && p->probe.log->enabled >> LOG_USB & 1;
-    /* libsigrok writes to stderr by itself */
-    p->api.sr_log_loglevel_set(tells ? SR_LOG_DBG : SR_LOG_NONE);
+    int level = SR_LOG_NONE; /* libsigrok writes to stderr by itself */
+    if (p->probe.log && p->probe.log->enabled >> LOG_USB & 1)
+        level = SR_LOG_DBG;
+    p->api.sr_log_loglevel_set(level);
     if (p->api.sr_init(&p->context) != SR_OK) {
         p->context = NULL;
         return err_set(err, ERR_IO, "try `sigrok-cli --scan`", "sigrok: libsigrok does not start");

@@ -24,9 +24,10 @@ static const struct usb_interface *interface_of(const struct usb_info *dev, unsi
         *max_packet = 0;
         for (size_t e = 0; e < dev->itf[i].neps; e++) {
             const struct usb_endpoint *ep = &dev->itf[i].ep[e];
+            const bool is_in = ep->address == EP_IN;
             if (ep->type == BULK)
-                found |= (ep->address == EP_OUT ? 1u : 0u) | (ep->address == EP_IN ? 2u : 0u);
-            if (ep->address == EP_IN)
+                found |= bits_if(ep->address == EP_OUT, 1) | bits_if(is_in, 2);
+            if (is_in)
                 *max_packet = ep->max_packet;
         }
         if (found == 3 && *max_packet)

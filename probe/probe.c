@@ -149,7 +149,7 @@ int probe_default(unsigned need, char *name, size_t cap, struct err *err)
     if (ret >= 0)
         adapter_name(&list, (size_t)ret, name, cap);
     else if (ret == -ERR_NOT_FOUND)
-        ret = no_adapter(any_listed(&list) ? &why : NULL, err);
+        ret = no_adapter(err_unless(!any_listed(&list), &why), err);
     else if (err)
         *err = why;
     adapter_list_free(&list);

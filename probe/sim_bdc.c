@@ -92,9 +92,15 @@ static int wait_turnaround(struct sim_bdc_probe *s, const struct bdc_shape *shap
                            enum bdc_outcome *outcome, struct err *err)
 {
     int ret;
-    if (!shape->acks || !s->ack) {
-        add_drive(s, BKGD_RELEASED,
-                  shape->status && s->ack ? BDC_WS_DELAY_CYCLES : BDC_DELAY_CYCLES);
+    if (!s->ack) {
+        add_drive(s, BKGD_RELEASED, BDC_DELAY_CYCLES);
+        return flush_drive(s, err);
+    }
+    if (!shape->acks) {
+        unsigned cycles = BDC_DELAY_CYCLES;
+        if (shape->status)
+            cycles = BDC_WS_DELAY_CYCLES;
+        add_drive(s, BKGD_RELEASED, cycles);
         return flush_drive(s, err);
     }
     uint64_t most = MAX(ACK_TIMEOUT_NS, ns_of(s, ACK_TIMEOUT_CYCLES));
@@ -147,21 +153,26 @@ static int run_command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, c
     return 0;
 }
 
+/* Whether it is made of pieces that the part has a command for. */
+static bool block_is_whole(const struct bdc_op *op)
+{
+    if (op->kind == BDC_LINES)
+        return op->len % bdc_piece_bytes(op) == 0;
+    if (op->width != 1 && op->width != 2 && op->width != 4)
+        return false;
+    return op->len % op->width == 0 && op->addr % op->width == 0;
+}
+
 static int run_block(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
 {
-    bool write = op->kind == BDC_WRITE, lines = op->kind == BDC_LINES;
-    unsigned step = lines ? 8 : op->width, size = bdc_size_bits(op->width);
+    unsigned step = bdc_piece_bytes(op);
     enum bdc_outcome worst = BDC_OK;
-    if ((!lines && op->width != 1 && op->width != 2 && op->width != 4) || op->len % step ||
-        (!lines && op->addr % step))
+    if (!block_is_whole(op))
         return err_set(err, ERR_USAGE, "", "BDC: %u bytes at %06X in pieces of %u", op->len,
                        op->addr, step);
     for (uint32_t at = 0; at < op->len && worst != BDC_NO_ACK; at += step) {
-        uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM,
-                more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
-        uint8_t opcode = lines ? BDC_READ_DBGTB : (uint8_t)((at ? more : first) + size);
-        int ret = run_command(s, opcode, op->addr, op->tx ? op->tx + at : NULL,
-                              op->rx ? op->rx + at : NULL, &op->outcome, err);
+        const struct bdc_piece piece = bdc_piece_at(op, at);
+        int ret = run_command(s, piece.opcode, op->addr, piece.tx, piece.rx, &op->outcome, err);
         if (ret < 0)
             return ret;
         worst = MAX(worst, op->outcome);

@@ -22,13 +22,23 @@ void stream_fd_close(struct stream_fd *s)
 
 static int report_gone(struct stream_fd *s, const char *name, int error, struct err *err)
 {
-    bool was_open = s->fd >= 0;
-    const char *closed =
-        was_open ? "the other end closed the connection" : "the connection is lost";
+    const char *why = "the connection is lost";
+    if (error)
+        why = strerror(error);
+    else if (s->fd >= 0)
+        why = "the other end closed the connection";
     stream_fd_close(s);
     return err_set(err, ERR_USB,
                    "is it plugged in, and the other end alive? it is looked for again and again",
-                   "%s: %s", name, error ? strerror(error) : closed);
+                   "%s: %s", name, why);
+}
+
+/* After a read() or write() that moved nothing; the end of a connection is no failure. */
+static int report_end(struct stream_fd *s, const char *name, ssize_t n, struct err *err)
+{
+    if (n < 0)
+        return report_gone(s, name, errno, err);
+    return report_gone(s, name, 0, err);
 }
 
 /* Whether `events` came before the deadline: 1, 0, or a failure. */
@@ -76,7 +86,7 @@ int stream_fd_read(struct stream_fd *s, const char *name, uint8_t *buf, size_t c
             return (int)n;
         }
         if (!is_nothing(n))
-            return report_gone(s, name, n < 0 ? errno : 0, err);
+            return report_end(s, name, n, err);
         int ret = wait_ready(s, name, POLLIN, until, err);
         if (ret <= 0)
             return ret;
@@ -99,7 +109,7 @@ int stream_fd_write(struct stream_fd *s, const char *name, const uint8_t *buf, s
             continue;
         }
         if (!is_nothing(n))
-            return report_gone(s, name, n < 0 ? errno : 0, err);
+            return report_end(s, name, n, err);
         int ret = wait_ready(s, name, POLLOUT, until, err);
         if (ret < 0)
             return ret;

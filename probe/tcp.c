@@ -49,7 +49,10 @@ int tcp_parse(const char *text, char *host, char *port, struct err *err)
     }
     if (n >= TCP_HOST_MAX)
         return refuse_address(text, err);
-    snprintf(host, TCP_HOST_MAX, "%.*s", n ? (int)n : 9, n ? from : "localhost");
+    if (n)
+        snprintf(host, TCP_HOST_MAX, "%.*s", (int)n, from);
+    else
+        strcpy(host, "localhost");
     snprintf(port, TCP_PORT_MAX, "%s", end + 1);
     return 0;
 }
@@ -84,7 +87,9 @@ static int try_address(const struct addrinfo *a, uint64_t until)
     if (fd < 0)
         return -errno;
     if (connect(fd, a->ai_addr, a->ai_addrlen) < 0)
-        error = errno == EINPROGRESS ? wait_connected(fd, until) : errno;
+        error = errno;
+    if (error == EINPROGRESS)
+        error = wait_connected(fd, until);
     if (!error)
         return fd;
     close(fd);
@@ -143,7 +148,8 @@ static void *look_up(void *ctx)
     int gai = getaddrinfo(k->host, k->port, &wanted, &found);
     pthread_mutex_lock(&k->lock);
     k->gai = gai;
-    k->found = gai ? NULL : found;
+    if (gai == 0)
+        k->found = found;
     k->done = true;
     bool left = k->left;
     pthread_cond_signal(&k->changed);
@@ -189,7 +195,9 @@ static int find_host(const char *host, const char *port, uint64_t until, struct 
     for (int late = 0; !k->done && !late;)
         late = pthread_cond_timedwait(&k->changed, &k->lock, &end);
     bool done = k->done;
-    int gai = done ? k->gai : EAI_AGAIN;
+    int gai = EAI_AGAIN;
+    if (done)
+        gai = k->gai;
     k->left = !done;
     *out = k->found;
     k->found = NULL;

@@ -30,9 +30,10 @@ enum {
 static int in_use(const char *node, struct err *err)
 {
     char who[80];
-    bool known = holder_find("/proc", node, who, sizeof who) > 0;
+    if (holder_find("/proc", node, who, sizeof who) <= 0)
+        strcpy(who, "another program");
     return err_set(err, ERR_USB, "end that program, or name another port", "%s is in use by %s",
-                   node, known ? who : "another program");
+                   node, who);
 }
 
 static int no_permission(const char *node, struct err *err)
@@ -61,20 +62,32 @@ static void drain_output(int fd, uint32_t baud)
     int left = 0;
     while (ioctl(fd, TIOCOUTQ, &left) == 0 && left > 0 && host_ns() < until)
         sleep_ns(STEP_NS);
-    sleep_ns(baud ? (long)MIN((uint64_t)FIFO_BITS * 1000000000u / baud, (uint64_t)DRAIN_NS - 1)
-                  : 0);
+    if (!baud)
+        return;
+    const uint64_t fifo_ns = (uint64_t)FIFO_BITS * 1000000000u / baud;
+    sleep_ns((long)MIN(fifo_ns, (uint64_t)DRAIN_NS - 1));
 }
 
 static bool near_enough(uint32_t wanted, uint32_t got)
 {
-    uint32_t off = wanted > got ? wanted - got : got - wanted;
+    uint32_t off = MAX(wanted, got) - MIN(wanted, got);
     return (uint64_t)off * 100 <= (uint64_t)wanted * RATE_PERCENT;
 }
 
 static int tty_failed(const char *name, struct err *err)
 {
+    const char *why = strerror(errno);
+    if (errno == ENOTTY)
+        why = "this is not a serial port";
     return err_set(err, ERR_USB, "name a serial port, for example /dev/ttyUSB0", "%s: %s", name,
-                   errno == ENOTTY ? "this is not a serial port" : strerror(errno));
+                   why);
+}
+
+static int lock_failed(const char *name, struct err *err)
+{
+    if (errno == EWOULDBLOCK)
+        return in_use(name, err);
+    return tty_failed(name, err);
 }
 
 static int apply_settings(int fd, const char *name, const struct termios2 *t, struct termios2 *now,
@@ -156,7 +169,7 @@ int tty_open(const char *node, uint32_t baud, bool rtscts, struct err *err)
     /* TIOCEXCL keeps everybody out but root; the lock keeps out those who ask for it, root's
      * programs too. */
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        ret = errno == EWOULDBLOCK ? in_use(node, err) : tty_failed(node, err);
+        ret = lock_failed(node, err);
     if (ret == 0)
         ret = make_raw(fd, node, rtscts, err);
     if (ret == 0)

@@ -19,14 +19,15 @@ int usb_begin(libusb_context **ctx, struct err *err)
 {
     errno = 0;
     int rc = libusb_init(ctx);
-    bool too_many = rc < 0 && (errno == EMFILE || errno == ENFILE);
-    if (rc < 0)
-        return err_set(err, ERR_USB,
-                       too_many ? "raise the limit on open files (ulimit -n)"
-                                : "is /dev/bus/usb there, and readable?",
-                       "USB: libusb does not start: %s",
-                       too_many ? strerror(errno) : libusb_strerror(rc));
-    return 0;
+    if (rc >= 0)
+        return 0;
+    const int error = errno;
+    const char *why = libusb_strerror(rc), *hint = "is /dev/bus/usb there, and readable?";
+    if (error == EMFILE || error == ENFILE) {
+        why = strerror(error);
+        hint = "raise the limit on open files (ulimit -n)";
+    }
+    return err_set(err, ERR_USB, hint, "USB: libusb does not start: %s", why);
 }
 
 bool usb_present(const struct usb_info *dev)
@@ -38,10 +39,13 @@ static void fill_path(libusb_device *d, struct usb_info *u)
 {
     uint8_t ports[8];
     int n = libusb_get_port_numbers(d, ports, sizeof ports);
-    size_t at = (size_t)snprintf(u->bus_path, sizeof u->bus_path, n > 0 ? "%u" : "usb%u", u->bus);
-    for (int i = 0; i < n && at < sizeof u->bus_path; i++)
-        at += (size_t)snprintf(u->bus_path + at, sizeof u->bus_path - at, "%c%u", i ? '.' : '-',
-                               ports[i]);
+    if (n <= 0) {
+        snprintf(u->bus_path, sizeof u->bus_path, "usb%u", u->bus);
+        return;
+    }
+    size_t at = (size_t)snprintf(u->bus_path, sizeof u->bus_path, "%u-%u", u->bus, ports[0]);
+    for (int i = 1; i < n && at < sizeof u->bus_path; i++)
+        at += (size_t)snprintf(u->bus_path + at, sizeof u->bus_path - at, ".%u", ports[i]);
 }
 
 static void fill_interface(const struct libusb_interface_descriptor *d, struct usb_interface *itf)

@@ -131,25 +131,47 @@ static void put_header(struct usbdm *u, const struct bdc_op *op, uint32_t at, un
     put_be32(u->out + 4, op->addr + at);
 }
 
+/* How much of what is left the pod moves at once: whole longs. */
+static unsigned most_at_once(const struct usbdm *u, const struct bdc_op *op, uint32_t left)
+{
+    enum { READ_HEAD = 2 };
+    if (op->kind == BDC_WRITE)
+        return MIN(left, (u->most - USBDM_HEAD) & ~3u);
+    unsigned n = MIN(left, (u->most - READ_HEAD) & ~3u);
+    if ((1 + n) % u->pod.max_packet == 0)
+        return n - op->width; /* an answer of whole packets: V5 has no empty one to end it */
+    return n;
+}
+
+static int write_some(struct usbdm *u, const struct bdc_op *op, uint32_t at, unsigned n,
+                      struct err *err)
+{
+    put_header(u, op, at, n);
+    memcpy(u->out + USBDM_HEAD, op->tx + at, n);
+    count_cycles(u, (uint8_t)(BDC_FILL_MEM + bdc_size_bits(op->width)), n / op->width);
+    return usbdm_ask(u, USBDM_WRITE_MEM, USBDM_HEAD + n, 1, err);
+}
+
+static int read_some(struct usbdm *u, const struct bdc_op *op, uint32_t at, unsigned n,
+                     struct err *err)
+{
+    put_header(u, op, at, n);
+    count_cycles(u, (uint8_t)(BDC_DUMP_MEM + bdc_size_bits(op->width)), n / op->width);
+    int ret = usbdm_ask(u, USBDM_READ_MEM, USBDM_HEAD, 1 + n, err);
+    if (ret == USBDM_RC_OK)
+        memcpy(op->rx + at, u->in + 1, n);
+    return ret;
+}
+
 static int move_block(struct usbdm *u, const struct bdc_op *op, struct err *err)
 {
-    bool write = op->kind == BDC_WRITE;
-    unsigned most = (u->most - (write ? (unsigned)USBDM_HEAD : 2u)) & ~3u; /* whole longs */
     int ret = pod_check_block(op, err);
-    for (uint32_t at = 0; ret == 0 && at < op->len;) {
-        unsigned n = MIN(op->len - at, most);
-        if (!write && (1 + n) % u->pod.max_packet == 0)
-            n -= op->width; /* an answer of whole packets: V5 has no empty one to end it */
-        put_header(u, op, at, n);
-        if (write)
-            memcpy(u->out + USBDM_HEAD, op->tx + at, n);
-        ret = usbdm_ask(u, write ? USBDM_WRITE_MEM : USBDM_READ_MEM,
-                        write ? USBDM_HEAD + n : USBDM_HEAD, write ? 1 : 1 + n, err);
-        if (ret == USBDM_RC_OK && !write)
-            memcpy(op->rx + at, u->in + 1, n);
-        at += n;
-        count_cycles(u, (uint8_t)((write ? BDC_FILL_MEM : BDC_DUMP_MEM) + bdc_size_bits(op->width)),
-                     n / op->width);
+    for (uint32_t at = 0, n; ret == 0 && at < op->len; at += n) {
+        n = most_at_once(u, op, op->len - at);
+        if (op->kind == BDC_WRITE)
+            ret = write_some(u, op, at, n, err);
+        else
+            ret = read_some(u, op, at, n, err);
     }
     return ret;
 }
@@ -239,9 +261,11 @@ static int check_all(struct usbdm *u, struct bdc_op *ops, size_t n, struct err *
 {
     for (size_t k = 0; k < n; k++) {
         ops[k].outcome = BDC_NOT_SENT;
-        if (!usbdm_can(&u->pod.probe, ops[k].kind, ops[k].opcode))
-            return refuse_command(
-                u, ops[k].kind == BDC_LINES ? "READ_DBGTB" : bdc_name(ops[k].opcode), err);
+        if (usbdm_can(&u->pod.probe, ops[k].kind, ops[k].opcode))
+            continue;
+        if (ops[k].kind == BDC_LINES)
+            return refuse_command(u, "READ_DBGTB", err);
+        return refuse_command(u, bdc_name(ops[k].opcode), err);
     }
     return 0;
 }
@@ -308,8 +332,9 @@ static int usbdm_set_clock(struct probe *p, uint32_t hz, struct err *err)
     if (!u->pod.usb)
         return pod_lost(&u->pod, err);
     uint32_t ticks = pod_ticks(hz);
-    /* f_CMD_SET_SPEED of every V5 takes four fifths of what it is given */
-    put_be16(u->out + 2, (uint16_t)(u->v5 ? ticks * 5 / 4 : ticks));
+    if (u->v5) /* f_CMD_SET_SPEED of every V5 takes four fifths of what it is given */
+        ticks = ticks * 5 / 4;
+    put_be16(u->out + 2, (uint16_t)ticks);
     int ret = usbdm_ask(u, USBDM_SET_SPEED, 4, 1, err);
     if (ret < 0)
         return pod_recovered(&u->pod, ret, err);
@@ -349,16 +374,16 @@ static int usbdm_set_ack(struct probe *p, bool on, struct err *err)
 static int usbdm_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
 {
     struct usbdm *u = usbdm_of(p);
-    unsigned v = 0;
-    if (mask & ~(unsigned)(BDC_PIN_BKGD | BDC_PIN_RESET) ||
-        (mask & BDC_PIN_RESET && !(u->caps & CAP_RESET)))
+    const bool bkgd = mask & BDC_PIN_BKGD, reset = mask & BDC_PIN_RESET,
+               others = mask & ~(unsigned)(BDC_PIN_BKGD | BDC_PIN_RESET);
+    if (others || (reset && !(u->caps & CAP_RESET)))
         return err_set(err, ERR_UNSUPPORTED, "", "%s: no such pin on this adapter", p->name);
     if (!u->pod.usb)
         return pod_lost(&u->pod, err);
-    if (mask & BDC_PIN_BKGD)
-        v |= value & BDC_PIN_BKGD ? PIN_BKGD_OFF : PIN_BKGD_LOW;
-    if (mask & BDC_PIN_RESET)
-        v |= value & BDC_PIN_RESET ? PIN_RESET_OFF : PIN_RESET_LOW;
+    const unsigned v = bits_if(bkgd && value & BDC_PIN_BKGD, PIN_BKGD_OFF) |
+                       bits_if(bkgd && !(value & BDC_PIN_BKGD), PIN_BKGD_LOW) |
+                       bits_if(reset && value & BDC_PIN_RESET, PIN_RESET_OFF) |
+                       bits_if(reset && !(value & BDC_PIN_RESET), PIN_RESET_LOW);
     put_be16(u->out + 2, (uint16_t)v);
     int ret = usbdm_ask(u, USBDM_CONTROL_PINS, 4, 1, err);
     if (ret < 0)
