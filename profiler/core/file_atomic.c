@@ -46,8 +46,10 @@ int file_write_all(int fd, const uint8_t *data, size_t len)
         ssize_t n = write(fd, data, len);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -EIO;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            return -EIO;
         data += n;
         len -= (size_t)n;
     }
@@ -78,9 +80,9 @@ void file_sync_folder(const char *path)
 
 int file_commit(int fd, const char *temp, const char *path, struct err *err)
 {
-    int failed = fsync(fd) < 0 ? errno : 0, ret = 0;
-    if (failed)
-        ret = io_error(err, "write", path, failed);
+    int ret = 0;
+    if (fsync(fd) < 0)
+        ret = io_error(err, "write", path, errno);
     else if (rename(temp, path) < 0)
         ret = io_error(err, "rename to", path, errno);
     close(fd); /* only now: until here its lock kept other programs off that name */
@@ -94,8 +96,11 @@ int file_replaceable(const char *path, struct err *err)
     struct stat st;
     if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
         return 0;
+    const char *what = "device or pipe";
+    if (S_ISDIR(st.st_mode))
+        what = "folder";
     return err_set(err, ERR_IO, "name a file: what is there would be replaced",
-                   "write %s: it is a %s", path, S_ISDIR(st.st_mode) ? "folder" : "device or pipe");
+                   "write %s: it is a %s", path, what);
 }
 
 /* The umask is for new files. Best effort: some file systems know no permissions. */
@@ -154,12 +159,14 @@ static bool place_of(const char *path, struct stat *folder, const char **name)
 {
     const char *slash = strrchr(path, '/');
     char *dir;
-    if (slash)
+    *name = path;
+    if (slash) {
         dir = strndup(path, (size_t)(slash - path) + 1);
-    else
+        *name = slash + 1;
+    } else {
         dir = strdup(".");
+    }
     bool there = dir && stat(dir, folder) == 0;
-    *name = slash ? slash + 1 : path;
     free(dir);
     return there;
 }
@@ -361,10 +368,10 @@ static int read_fd(int fd, size_t limit, uint8_t **out, size_t *len, const char 
 int file_read_all(const char *path, size_t limit, uint8_t **out, size_t *len, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return err_set(err, ERR_NOT_FOUND, "check the name", "%s: no such file", path);
     if (fd < 0)
-        return errno == ENOENT
-                   ? err_set(err, ERR_NOT_FOUND, "check the name", "%s: no such file", path)
-                   : io_error(err, "open", path, errno);
+        return io_error(err, "open", path, errno);
     int ret = read_fd(fd, limit, out, len, path, err);
     close(fd);
     return ret;

@@ -36,10 +36,13 @@ static bool read_number(const char *p, uint64_t *out)
         *out = v;
         return true;
     }
-    bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
+    unsigned base = 10;
     uint64_t v;
-    p += hex ? 2 : 0;
-    if (!options_number(&p, hex ? 16 : 10, &v))
+    if (!strncasecmp(p, "0x", 2)) {
+        base = 16;
+        p += 2;
+    }
+    if (!options_number(&p, base, &v))
         return false;
     const char *scale = NULL;
     if (*p)
@@ -148,10 +151,21 @@ static enum svd_write write_of(const struct svd *s, uint32_t node, enum svd_writ
 
 /* ---- arrays ---- */
 
+/* What stands behind so many commas; "" if there are fewer. */
+static const char *item_of_list(const char *list, unsigned commas)
+{
+    for (; commas > 0; commas--) {
+        list = strchr(list, ',');
+        if (!list)
+            return "";
+        list++;
+    }
+    return list + strspn(list, " ");
+}
+
 /* The i-th of dimIndex: "0-7", "A-D", "A,B,C"; a number where there is none. */
 static void index_text(const char *index, unsigned i, char *out, size_t cap)
 {
-    const char *p = index;
     unsigned lo, hi;
     char from, to;
     if (sscanf(index, "%u-%u", &lo, &hi) == 2 && lo <= hi) {
@@ -159,10 +173,8 @@ static void index_text(const char *index, unsigned i, char *out, size_t cap)
     } else if (sscanf(index, "%c-%c", &from, &to) == 2 && from <= to && !index[3]) {
         snprintf(out, cap, "%c", (char)(from + (int)i));
     } else if (*index) {
-        for (unsigned k = 0; k < i && p; k++)
-            p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL;
-        p = p ? p + strspn(p, " ") : "";
-        snprintf(out, cap, "%.*s", (int)strcspn(p, ", "), p);
+        const char *item = item_of_list(index, i);
+        snprintf(out, cap, "%.*s", (int)strcspn(item, ", "), item);
     } else {
         snprintf(out, cap, "%u", i);
     }
@@ -250,8 +262,11 @@ static int walk_element(struct walk *w, uint32_t node, const char *prefix, uint6
         if (!*own || strlen(name) >= SVD_NAME)
             return file_error(w->s, node, "no name, or one that is too long", w->err);
         uint64_t addr = base + offset + i * step;
-        int ret = cluster ? walk_registers(w, node, name, addr, depth + 1)
-                          : give_register(w, node, name, addr);
+        int ret;
+        if (cluster)
+            ret = walk_registers(w, node, name, addr, depth + 1);
+        else
+            ret = give_register(w, node, name, addr);
         if (ret)
             return ret;
     }

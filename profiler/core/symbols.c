@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "probe/base/choice.h"
+#include "probe/base/util.h"
 #include "probe/base/range.h"
 #include "profiler/core/calltree.h"
 #include "profiler/core/symbols_priv.h"
@@ -18,9 +19,7 @@
 static int by_low(const void *a, const void *b)
 {
     const struct claim *x = a, *y = b;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return y->rank - x->rank;
+    return EITHER(COMPARE(x->low, y->low), y->rank - x->rank);
 }
 
 /* Claims to one address become one: name of the best, size and source position from whoever has
@@ -64,17 +63,27 @@ static void drop_inner_labels(struct symbols *s)
     s->nclaims = n;
 }
 
+/* Where the section ends that a claim is in. */
+static uint64_t section_end(const struct symbols *s, const struct claim *c)
+{
+    const struct image_section *section = sym_section(s, c->low);
+    if (!section)
+        return c->low + 1;
+    return sym_section_low(s, section, c->low) + section->size;
+}
+
 /* Missing sizes reach to the next function or the section's end; where two overlap, the later one
  * begins where it says, and takes over what is left of the earlier one. */
 static void settle_ranges(struct symbols *s)
 {
     for (size_t i = 0; i < s->nclaims; i++) {
-        struct claim *c = &s->claims[i], *next = i + 1 < s->nclaims ? c + 1 : NULL;
+        struct claim *c = &s->claims[i], *next = NULL;
+        if (i + 1 < s->nclaims)
+            next = c + 1;
         if (c->high <= c->low) {
-            const struct image_section *section = sym_section(s, c->low);
-            uint64_t end =
-                section ? sym_section_low(s, section, c->low) + section->size : c->low + 1;
-            c->high = next && next->low < end ? next->low : end;
+            c->high = section_end(s, c);
+            if (next)
+                c->high = MIN(c->high, next->low);
         }
         if (next && next->low < c->high) {
             if (next->high < c->high)
@@ -88,7 +97,9 @@ static void settle_ranges(struct symbols *s)
  * so. */
 const char *sym_function_name(struct symbols *s, const struct claim *c)
 {
-    const char *mangled = strncmp(c->linkage, "__Z", 3) ? c->linkage : c->linkage + 1;
+    const char *mangled = c->linkage;
+    if (!strncmp(mangled, "__Z", 3))
+        mangled++;
     char *plain = symbol_demangle(mangled);
     if (plain) {
         const char *copy = arena_str(&s->arena, plain);
@@ -219,20 +230,16 @@ struct keyed {
 static int by_keyed(const void *a, const void *b)
 {
     const struct keyed *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    return EITHER(COMPARE(x->key, y->key), COMPARE(x->index, y->index));
 }
 
 /* At one address, the end of a sequence comes before the first row of the next. */
 static int by_line_key(const void *a, const void *b)
 {
     const struct line_row *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    if (x->end != y->end)
-        return y->end - x->end;
-    return x->stmt - y->stmt;
+    int order = COMPARE(x->key, y->key);
+    order = EITHER(order, y->end - x->end);
+    return EITHER(order, x->stmt - y->stmt);
 }
 
 int symbols_set_canonical(struct symbols *s, uint64_t (*fn)(uint64_t), struct err *err)
@@ -283,9 +290,12 @@ static int read_all(int fd, struct symbols *s, const char *path, struct err *err
 static int read_file(struct symbols *s, const char *path, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
+    enum err_code code = ERR_IO;
+    if (fd < 0 && errno == ENOENT)
+        code = ERR_NOT_FOUND;
     if (fd < 0)
-        return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
-                       "check the name given with --elf", "%s: %s", path, strerror(errno));
+        return err_set(err, code, "check the name given with --elf", "%s: %s", path,
+                       strerror(errno));
     int ret = read_all(fd, s, path, err);
     close(fd);
     return ret;

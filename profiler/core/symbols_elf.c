@@ -47,7 +47,9 @@ static const char *machine_name(unsigned machine)
 
 static int check_machine(struct symbols *s, const char *path, const GElf_Ehdr *eh, struct err *err)
 {
-    s->machine = eh->e_machine == MACHINE_S12Z_GNU ? MACHINE_S12Z : eh->e_machine;
+    s->machine = eh->e_machine;
+    if (s->machine == MACHINE_S12Z_GNU)
+        s->machine = MACHINE_S12Z;
     const char *name = machine_name(eh->e_machine);
     if (s->machine != MACHINE_SH && s->machine != MACHINE_S12Z && name)
         return err_set(err, ERR_FORMAT,
@@ -85,7 +87,7 @@ static int check_section(const struct symbols *s, const char *path, const char *
     if (end <= s->nbytes && end >= sh->sh_offset)
         return 0;
     char what[80];
-    snprintf(what, sizeof what, "section %.60s", name && *name ? name : "(no name)");
+    snprintf(what, sizeof what, "section %.60s", text_or(text_given(name), "(no name)"));
     return cut_short(s, path, what, end, err);
 }
 
@@ -198,10 +200,13 @@ static int read_segments(struct symbols *s, const char *path, size_t count, stru
 static int claim_rank(const GElf_Sym *sym)
 {
     int bind = GELF_ST_BIND(sym->st_info);
-    if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE && bind == STB_LOCAL)
+    bool label = GELF_ST_TYPE(sym->st_info) == STT_NOTYPE;
+    if (label && bind == STB_LOCAL)
         return 0; /* local labels are places inside of functions */
-    if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE)
-        return bind == STB_WEAK ? RANK_WEAK_LABEL : RANK_LABEL;
+    if (label && bind == STB_WEAK)
+        return RANK_WEAK_LABEL;
+    if (label)
+        return RANK_LABEL;
     if (bind == STB_GLOBAL)
         return RANK_GLOBAL;
     if (bind == STB_WEAK)

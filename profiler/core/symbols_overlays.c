@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/array.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/core/symbols_priv.h"
 
@@ -21,9 +22,7 @@ struct extent {
 static int by_extent(const void *a, const void *b)
 {
     const struct extent *x = a, *y = b;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return (x->section > y->section) - (x->section < y->section);
+    return EITHER(COMPARE(x->low, y->low), COMPARE(x->section, y->section));
 }
 
 /* Those from `from` up to `to` each share addresses with another one of them. */
@@ -153,17 +152,21 @@ size_t sym_overlay_named(const struct symbols *s, uint64_t low, uint64_t high, c
 static int by_plain(const void *a, const void *b)
 {
     const struct claim *x = a, *y = b;
-    uint64_t p = overlay_plain(x->low), q = overlay_plain(y->low);
-    if (p != q)
-        return p < q ? -1 : 1;
-    return (x->low > y->low) - (x->low < y->low);
+    int order = COMPARE(overlay_plain(x->low), overlay_plain(y->low));
+    return EITHER(order, COMPARE(x->low, y->low));
+}
+
+static bool same_name(const struct claim *x, const struct claim *y, bool sections)
+{
+    if (sections)
+        return overlay_number(x->low) == overlay_number(y->low);
+    return !strcmp(x->linkage, y->linkage);
 }
 
 static bool names_before(const struct claim *c, size_t i, bool sections)
 {
     for (size_t k = 0; k < i; k++)
-        if (sections ? overlay_number(c[k].low) == overlay_number(c[i].low)
-                     : !strcmp(c[k].linkage, c[i].linkage))
+        if (same_name(&c[k], &c[i], sections))
             return true;
     return false;
 }
@@ -176,11 +179,13 @@ static bool join_names(struct symbols *s, const struct claim *c, size_t n, struc
     for (size_t i = 0; name && linkage && i < n; i++) {
         if (names_before(c, i, sections))
             continue;
-        const char *section = s->sections[overlay_number(c[i].low) - 1].name;
-        name = arena_printf(&s->arena, "%s%s%s", name, *name ? "|" : "",
-                            sections ? section : sym_function_name(s, &c[i]));
-        linkage = arena_printf(&s->arena, "%s%s%s", linkage, *linkage ? "|" : "",
-                               sections ? section : c[i].linkage);
+        const char *next = s->sections[overlay_number(c[i].low) - 1].name, *next_linkage = next;
+        if (!sections) {
+            next = sym_function_name(s, &c[i]);
+            next_linkage = c[i].linkage;
+        }
+        name = arena_printf(&s->arena, "%s%s%s", name, text_if(*name, "|"), next);
+        linkage = arena_printf(&s->arena, "%s%s%s", linkage, text_if(*linkage, "|"), next_linkage);
     }
     out->name = name;
     out->linkage = linkage;

@@ -15,14 +15,24 @@
 
 enum { NAME_MAX_BYTES = 256, LINE_REACH = 20 };
 
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        return slash + 1;
+    return path;
+}
+
 static bool parse_number(const char *text, uint64_t *out)
 {
     char *end;
+    int base = 10; /* also with a 0 before it */
     if (!isdigit((unsigned char)text[0]))
         return false;
+    if (!strncasecmp(text, "0x", 2))
+        base = 16;
     errno = 0;
-    unsigned long long v =
-        strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
+    unsigned long long v = strtoull(text, &end, base);
     if (*end || errno)
         return false;
     *out = v;
@@ -88,7 +98,9 @@ struct choices {
 static void put_choice(const struct choices *c, size_t i, const char *name, char *buf, size_t cap)
 {
     const struct symbol_function *f = c->at[i];
-    const char *slash = f->file ? strrchr(f->file, '/') : NULL, *file = slash ? slash + 1 : f->file;
+    const char *file = NULL;
+    if (f->file)
+        file = last_part(f->file);
     bool alone = file != NULL;
     for (size_t k = 0; k < c->n && k < CHOICES_SHOWN && file; k++)
         alone = alone && (k == i || !c->at[k]->file || !file_matches(c->at[k]->file, file));
@@ -159,7 +171,9 @@ static int parse_symbol(const struct symbols *s, const char *text, uint64_t *add
     int ret = check_one(s, name, err);
     if (ret < 0)
         return ret;
-    *addr = text[cut] == '+' ? base + off : base - off;
+    *addr = base - off;
+    if (text[cut] == '+')
+        *addr = base + off;
     return 0;
 }
 
@@ -191,8 +205,7 @@ static int no_file(const struct symbols *s, const char *file, struct err *err)
         if (!f || f == last)
             continue;
         last = f;
-        const char *slash = strrchr(f, '/');
-        nearest_offer(&n, slash ? slash + 1 : f);
+        nearest_offer(&n, last_part(f));
     }
     const char *otherwise =
         "the ELF has no debug info: compile with -g, or give a symbol or an address";
@@ -227,8 +240,10 @@ static int parse_line(const struct symbols *s, const char *file, int line, uint6
 {
     const struct line_row *best = NULL;
     int ret = check_ambiguous(s, file, err);
-    if (ret <= 0)
-        return ret < 0 ? ret : no_file(s, file, err);
+    if (ret < 0)
+        return ret;
+    if (ret == 0)
+        return no_file(s, file, err);
     for (size_t i = 0; i < s->nlines; i++) {
         const struct line_row *r = &s->lines[i];
         if (r->end || r->line != line || !r->file || !file_matches(r->file, file))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profiler/feed/feed_priv.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/views/json_writer.h"
 
@@ -67,6 +68,14 @@ static void write_causes(struct json_writer *j, const struct calltree_stats *s)
     json_write_end(j);
 }
 
+/* 1 where there is nothing to compare with. */
+static double ratio_or_1(double part, double whole)
+{
+    if (whole > 0)
+        return part / whole;
+    return 1;
+}
+
 /* Members that the report has, too, are called as there. None of them where nothing is known. */
 static void set_coverage(struct feed *f)
 {
@@ -95,8 +104,7 @@ static void set_coverage(struct feed *f)
     json_member_count(&j, "doubtful", s->doubtful);
     json_member_count(&j, "blind_events", s->blind_events);
     json_member_count(&j, "blind_c1", s->blind_c1);
-    json_member_real(&j, "ratio",
-                     lost ? (double)s->events / ((double)s->events + (double)lost) : 1);
+    json_member_real(&j, "ratio", ratio_or_1((double)s->events, (double)s->events + (double)lost));
     write_causes(&j, s);
     json_write_end(&j);
     state_set(f, FEED_COVERAGE, t.at);
@@ -108,7 +116,7 @@ static void set_rates(struct feed *f)
     struct json_writer j = { .out = &(struct text_sink){ add_to_text, &t }, .compact = true };
     uint64_t gap = 0;
     for (unsigned k = 0; k < EVENT_NCAUSES; k++)
-        gap += f->stats.loss[k].gaps ? f->stats.loss[k].c1 : 0;
+        gap += number_if(f->stats.loss[k].gaps, f->stats.loss[k].c1);
     double measured = (double)f->estimated_c1 - (double)gap;
     json_write_object(&j, true);
     json_member_bool(&j, "estimated", f->has_rates);
@@ -116,8 +124,7 @@ static void set_rates(struct feed *f)
         json_member_count(&j, "measurements", f->rate_measurements);
         json_member_bool(&j, "by_stamps", f->rate_sources & EVENT_BY_STAMPS);
         json_member_bool(&j, "by_arrivals", f->rate_sources & EVENT_BY_ARRIVALS);
-        json_member_real(&j, "factor",
-                         measured > 0 ? ((double)f->totals.c1 - (double)gap) / measured : 1);
+        json_member_real(&j, "factor", ratio_or_1((double)f->totals.c1 - (double)gap, measured));
         json_member_real(&j, "confidence", 0.95);
     }
     json_write_end(&j);
@@ -128,13 +135,19 @@ static void set_profile(struct feed *f, const struct feed_source *from)
 {
     struct text t = { .n = 0 };
     struct json_writer j = { .out = &(struct text_sink){ add_to_text, &t }, .compact = true };
+    const char *type = "trace";
+    uint64_t nodes = f->nnodes;
+    if (f->totals.samples) {
+        type = "statistical";
+        nodes = 0;
+    }
     json_write_object(&j, true);
-    json_member_string(&j, "type", f->totals.samples ? "statistical" : "trace");
+    json_member_string(&j, "type", type);
     json_member_bool(&j, "active", from->tree && calltree_active(from->tree));
     if (!f->sums_only)
         json_member_count(&j, "passes", f->stats.stops);
     json_member_count(&j, "functions", f->nfunctions);
-    json_member_count(&j, "nodes", f->totals.samples ? 0 : f->nnodes);
+    json_member_count(&j, "nodes", nodes);
     if (!f->sums_only)
         json_member_count(&j, "nesting", f->stats.nesting);
     json_write_end(&j);

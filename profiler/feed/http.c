@@ -140,8 +140,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
         q->due = false;
         return http_answer_give(q, c, &q->later);
     }
+    if (!*size && (q->answered || q->waiting))
+        return MHD_YES;
     if (!*size)
-        return q->answered || q->waiting ? MHD_YES : answer_request(q, c, method);
+        return answer_request(q, c, method);
     /* the guard has checked the length; further bytes are dropped */
     size_t n = MIN(*size, sizeof q->body - 1 - q->body_len);
     memcpy(q->body + q->body_len, data, n);

@@ -47,13 +47,16 @@ static void add_headers(struct MHD_Response *r, const struct http_answer *a)
         add_header(r, security[i][0], security[i][1]);
     snprintf(seconds, sizeof seconds, "%u", a->retry_s);
     add_header(r, "Content-Type", a->type);
-    add_header(r, "Content-Encoding", a->gzipped ? "gzip" : NULL);
-    add_header(r, "Vary", a->varies ? "Accept-Encoding" : NULL);
+    if (a->gzipped)
+        add_header(r, "Content-Encoding", "gzip");
+    if (a->varies)
+        add_header(r, "Vary", "Accept-Encoding");
     add_header(r, "Cache-Control", text_or(a->cache, "no-store"));
     add_header(r, "ETag", a->etag);
     add_header(r, "Set-Cookie", a->cookie);
     add_header(r, "Allow", a->allow);
-    add_header(r, "Retry-After", a->retry_s ? seconds : NULL);
+    if (a->retry_s)
+        add_header(r, "Retry-After", seconds);
 }
 
 size_t http_answer_busy(char *buf, size_t cap)

@@ -38,6 +38,19 @@ struct text_sink http_bytes_sink(struct http_bytes *b) { return buffer_sink(&b->
 
 /* ---- pieces ---- */
 
+struct piece {
+    const char *at;
+    size_t n;
+};
+
+/* What stands between head and tail. */
+static struct piece body_of(const struct http_pieces *p)
+{
+    if (!p->body)
+        return (struct piece){ "", 0 };
+    return (struct piece){ p->body->bytes.data, p->body->bytes.size };
+}
+
 void http_pieces_set(struct http_pieces *p, const char *head, struct http_bytes *body,
                      const char *tail)
 {
@@ -48,7 +61,7 @@ void http_pieces_set(struct http_pieces *p, const char *head, struct http_bytes 
     else
         p->body = NULL;
     p->pos = 0;
-    p->size = strlen(p->head) + (body ? body->bytes.size : 0) + strlen(p->tail);
+    p->size = strlen(p->head) + body_of(p).n + strlen(p->tail);
 }
 
 void http_pieces_clear(struct http_pieces *p)
@@ -60,19 +73,16 @@ void http_pieces_clear(struct http_pieces *p)
 
 size_t http_pieces_take(struct http_pieces *p, char *to, size_t cap)
 {
-    const struct {
-        const char *at;
-        size_t n;
-    } piece[] = {
+    const struct piece piece[] = {
         { p->head, strlen(p->head) },
-        { p->body ? p->body->bytes.data : "", p->body ? p->body->bytes.size : 0 },
+        body_of(p),
         { p->tail, strlen(p->tail) },
     };
     size_t done = 0, skip = p->pos;
     if (p->pos == p->size)
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(piece); i++) {
-        size_t n = skip < piece[i].n ? MIN(piece[i].n - skip, cap - done) : 0;
+        size_t n = MIN(EXCESS(piece[i].n, skip), cap - done);
         if (n)
             memcpy(to + done, piece[i].at + skip, n);
         done += n;

@@ -29,6 +29,15 @@ static struct guard_text text_behind(struct guard_text t, size_t n)
     return (struct guard_text){ t.at + n, t.n - n };
 }
 
+/* What stands before a character; all of it if it is not there. */
+static struct guard_text text_before(struct guard_text t, char end)
+{
+    const char *at = memchr(t.at, end, t.n);
+    if (at)
+        t.n = (size_t)(at - t.at);
+    return t;
+}
+
 static struct guard_text trimmed_text(struct guard_text t)
 {
     while (t.n && (t.at[0] == ' ' || t.at[0] == '\t'))
@@ -226,8 +235,7 @@ static struct guard_verdict judge_source(const struct guard_request *r,
 
 static struct guard_text path_of(const struct guard_request *r)
 {
-    const char *q = memchr(r->target.at, '?', r->target.n);
-    return (struct guard_text){ r->target.at, q ? (size_t)(q - r->target.at) : r->target.n };
+    return text_before(r->target, '?');
 }
 
 static bool takes_posts(const struct guard_request *r)
@@ -242,13 +250,19 @@ static struct guard_verdict judge_method(const struct guard_request *r)
                 "OPTIONS")) /* another site asks whether it may send requests: it may not */
         return refuse_request(403, "options", "other sites may send nothing here",
                               "open the feed's own page; programs need not ask");
-    if (posts ? is_word(r->method, "POST") : reads_only(r))
-        return pass_request();
-    struct guard_verdict v = refuse_request(405, "method", "that is not how this path is asked",
-                                            posts ? "POST JSON to it" : "GET it");
-    v.allow = "GET, HEAD";
-    if (posts)
+    static const char what[] = "that is not how this path is asked";
+    struct guard_verdict v;
+    if (posts) {
+        if (is_word(r->method, "POST"))
+            return pass_request();
+        v = refuse_request(405, "method", what, "POST JSON to it");
         v.allow = "POST";
+        return v;
+    }
+    if (reads_only(r))
+        return pass_request();
+    v = refuse_request(405, "method", what, "GET it");
+    v.allow = "GET, HEAD";
     return v;
 }
 
@@ -272,9 +286,10 @@ static struct guard_verdict judge_body(const struct guard_request *r)
                               "send a Content-Length instead");
     if (lengths > 1 || (lengths && !parse_decimal(length, UINT32_MAX, &bytes)))
         return refuse_request(400, "body", "Content-Length is not one number", "send one");
+    if (reads_only(r) && bytes)
+        return refuse_request(400, "body", "a GET with a body", "send none");
     if (reads_only(r))
-        return bytes ? refuse_request(400, "body", "a GET with a body", "send none")
-                     : pass_request();
+        return pass_request();
     if (bytes > GUARD_MAX_BODY)
         return refuse_request(413, "body", "more than 4 KB of body", "send less");
     if (find_header(r, "Content-Type", &type) != 1 || !is_json(type))
@@ -300,13 +315,11 @@ static bool is_public(const struct guard_request *r)
 static bool cookie_holds(struct guard_text cookies, struct guard_text token)
 {
     while (cookies.n) {
-        const char *semicolon = memchr(cookies.at, ';', cookies.n);
-        size_t n = semicolon ? (size_t)(semicolon - cookies.at) : cookies.n;
-        struct guard_text one = trimmed_text((struct guard_text){ cookies.at, n });
+        const struct guard_text cookie = text_before(cookies, ';'), one = trimmed_text(cookie);
         if (begins_with(one, cookie_name) &&
             guard_same(text_behind(one, strlen(cookie_name)), token))
             return true;
-        cookies = text_behind(cookies, semicolon ? n + 1 : n);
+        cookies = text_behind(cookies, MIN(cookie.n + 1, cookies.n));
     }
     return false;
 }
@@ -325,9 +338,11 @@ static struct guard_verdict judge_token(const struct guard_request *r,
         return pass_request();
     if (jars == 1 && cookie_holds(cookies, token))
         return pass_request();
+    const char *what = "this feed asks for a token";
+    if (auths)
+        what = "the token is another one";
     struct guard_verdict v = refuse_request(
-        401, "token", auths ? "the token is another one" : "this feed asks for a token",
-        "send Authorization: Bearer TOKEN, or open /#t=TOKEN in a browser");
+        401, "token", what, "send Authorization: Bearer TOKEN, or open /#t=TOKEN in a browser");
     v.cause = GUARD_NO_TOKEN;
     if (auths)
         v.cause = GUARD_BAD_TOKEN;

@@ -32,8 +32,11 @@ static void write_line(const struct metrics *m, const char *fmt, ...)
 static void write_family(const struct metrics *m, const char *name, bool counter, const char *help)
 {
     const char *end = text_if(counter && !m->open, "_total");
+    const char *type = "gauge";
+    if (counter)
+        type = "counter";
     write_line(m, "# HELP probeprof_%s%s %s\n# TYPE probeprof_%s%s %s\n", name, end, help, name,
-               end, counter ? "counter" : "gauge");
+               end, type);
 }
 
 static void write_counter(const struct metrics *m, const char *name, const char *help,

@@ -57,8 +57,8 @@ static void remember_cut(struct readers *r, const struct reader *one)
     char text[READER_ID + 160];
     snprintf(c->id, sizeof c->id, "%s", one->wish.id);
     snprintf(c->why, sizeof c->why, "nothing was taken for %d s", HTTP_STREAM_S);
-    snprintf(text, sizeof text, "reader %s of %s was cut: %s", *one->wish.id ? one->wish.id : "-",
-             one->wish.peer, c->why);
+    snprintf(text, sizeof text, "reader %s of %s was cut: %s",
+             text_or(text_given(one->wish.id), "-"), one->wish.peer, c->why);
     feed_log(r->feed, &(struct feed_log_entry){ .kind = "reader",
                                                 .cause = "cut",
                                                 .text = text,
@@ -169,10 +169,12 @@ static void send_hello(struct reader *one, uint64_t now_ns)
 static bool give_state(struct reader *one, bool snap, uint64_t now_ns)
 {
     struct readers *r = one->all;
-    struct http_bytes *bytes = frame_of(r, (struct frame){ .view = one->wish.view,
-                                                           .snap = snap,
-                                                           .since = snap ? 0 : one->wish.seq,
-                                                           .merged = snap ? 0 : one->merged });
+    struct frame frame = { .view = one->wish.view, .snap = snap };
+    if (!snap) {
+        frame.since = one->wish.seq;
+        frame.merged = one->merged;
+    }
+    struct http_bytes *bytes = frame_of(r, frame);
     if (!bytes)
         return false;
     one->wish.seq = feed_seq(r->feed);
@@ -290,12 +292,19 @@ uint64_t readers_interval_ns(const struct readers *r)
     return least;
 }
 
+/* When something is to be sent to it: a frame, or a comment so that it knows that we are there. */
+static uint64_t due_of(const struct reader *one)
+{
+    if (is_idle(one))
+        return MAX(one->sent_ns, one->comment_ns) + comment_every_ns;
+    return one->due_ns;
+}
+
 uint64_t readers_wait_ns(const struct readers *r, uint64_t now_ns)
 {
     uint64_t due = UINT64_MAX;
     for (const struct reader *one = r->first; one; one = one->next)
-        due = MIN(due, is_idle(one) ? MAX(one->sent_ns, one->comment_ns) + comment_every_ns
-                                    : one->due_ns);
+        due = MIN(due, due_of(one));
     if (due == UINT64_MAX)
         return due;
     return EXCESS(due, now_ns);
@@ -347,13 +356,17 @@ void readers_write(const struct readers *r, uint64_t now_ns, struct json_writer 
 {
     json_write_array(j, false);
     for (const struct reader *one = r->first; one; one = one->next) {
+        const char *format = "ndjson";
+        if (one->wish.sse)
+            format = "sse";
         json_write_object(j, true);
-        write_text(j, "id", *one->wish.id ? one->wish.id : NULL);
+        write_text(j, "id", text_given(one->wish.id));
         write_text(j, "peer", one->wish.peer);
-        write_text(j, "format", one->wish.sse ? "sse" : "ndjson");
+        write_text(j, "format", format);
         write_number(j, "interval_ms", one->wish.interval_ms);
-        write_number(j, "nodes", one->wish.view.parts & FEED_NODES ? one->wish.view.nodes : 0);
-        write_number(j, "seq", one->has_state ? one->wish.seq : 0);
+        write_number(j, "nodes",
+                     number_if(one->wish.view.parts & FEED_NODES, one->wish.view.nodes));
+        write_number(j, "seq", number_if(one->has_state, one->wish.seq));
         write_number(j, "frames", one->frames);
         write_number(j, "merged", one->merged_all);
         write_number(j, "bytes", http_stream_sent(one->stream));

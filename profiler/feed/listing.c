@@ -26,7 +26,11 @@ static uint64_t key_of(const struct program_code *c, uint64_t addr)
 /* Code of an overlay is meant by its number only: without one it is not known whose it is. */
 static bool is_meant(const struct image *im, size_t section, size_t overlay)
 {
-    return !im->overlay || (im->overlay[section] ? overlay == section + 1 : overlay == 0);
+    if (!im->overlay)
+        return true;
+    if (!im->overlay[section])
+        return overlay == 0;
+    return overlay == section + 1;
 }
 
 static bool find_span(const struct program_code *c, uint64_t low, uint64_t high, struct span *out)
@@ -98,7 +102,9 @@ static void list_rows(const struct span *s, const uint8_t *literals, struct list
 
 struct listing_row *listing_at(const struct listing *l, const struct program_code *c, uint64_t addr)
 {
-    size_t overlay = symbols_plain(c->symbols, addr) == addr ? 0 : overlay_number(addr);
+    size_t overlay = 0;
+    if (symbols_plain(c->symbols, addr) != addr)
+        overlay = overlay_number(addr);
     if (overlay && overlay != l->overlay)
         return NULL;
     uint64_t key = key_of(c, symbols_plain(c->symbols, addr));
@@ -193,9 +199,9 @@ int listing_make(const struct program_code *c, uint64_t low, uint64_t high, stru
     uint8_t *literals = calloc(s.to - s.from, 1);
     /* an instruction has a byte at least */
     out->row = calloc(MIN(s.to - s.from, (uint64_t)LISTING_MOST), sizeof *out->row);
-    int ret = literals && out->row
-                  ? 0
-                  : err_set(err, ERR_NOMEM, "close other programs", "the feed is out of memory");
+    int ret = 0;
+    if (!literals || !out->row)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "the feed is out of memory");
     if (ret == 0) {
         find_literals(&s, literals);
         list_rows(&s, literals, out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "probe/base/err.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 enum { LOOK_BACK = 32 /* entries of a pixel that the same one is looked for in */ };
@@ -36,9 +37,7 @@ static uint64_t pixel_of(const struct timeline *t, uint64_t at) { return (at - t
 static int by_function(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
-    if (x->function != y->function)
-        return x->function < y->function ? -1 : 1;
-    return (x->from > y->from) - (x->from < y->from);
+    return EITHER(COMPARE(x->function, y->function), COMPARE(x->from, y->from));
 }
 
 /* Pieces [from, end) of one function as one span. */
@@ -212,7 +211,7 @@ static int make_handlers(const struct timeline_runs *r, struct timeline *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++)
-        n += r->run[i].flags & TIMELINE_HANDLER ? 1 : 0;
+        n += bits_if(r->run[i].flags & TIMELINE_HANDLER, 1);
     t->handlers = malloc((n + 1) * sizeof *t->handlers);
     if (!t->handlers)
         return -ERR_NOMEM;
@@ -271,8 +270,12 @@ static void make_points(struct timeline_runs *r, struct timeline *t)
 
 static int set_range(struct timeline *t, const struct timeline_ask *ask)
 {
-    t->from = ask->has_from ? ask->from : t->first;
-    t->to = ask->has_to ? MIN(ask->to, t->last) : t->last;
+    t->from = t->first;
+    t->to = t->last;
+    if (ask->has_from)
+        t->from = ask->from;
+    if (ask->has_to)
+        t->to = MIN(ask->to, t->last);
     if (t->from < t->first || t->from > t->to || (t->from == t->to && t->first != t->last))
         return -ERR_NOT_FOUND;
     uint64_t all = t->to - t->from;
@@ -290,7 +293,8 @@ int timeline_make(const struct timeline_source *from, const struct timeline_ask 
     out->first = r.first;
     out->last = r.last;
     out->cut = r.cut;
-    out->levels = r.highest < r.lowest ? 0 : (uint32_t)(r.highest - r.lowest) + 1;
+    if (r.highest >= r.lowest)
+        out->levels = (uint32_t)(r.highest - r.lowest) + 1;
     if (ret == 0)
         ret = set_range(out, ask);
     if (ret == 0)

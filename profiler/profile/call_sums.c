@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/profile/circles.h"
 
@@ -27,10 +28,7 @@ static bool find_circles(const struct profile *p, struct circles *c)
 
 /* ---- sums ---- */
 
-static void add_most(uint64_t *to, uint64_t v)
-{
-    *to = v > UINT64_MAX - *to ? UINT64_MAX : *to + v;
-}
+static void add_most(uint64_t *to, uint64_t v) { *to += MIN(v, UINT64_MAX - *to); }
 
 /* What a function took with what it called, in two ways. */
 struct both {
@@ -64,11 +62,15 @@ static void add_calls(const struct profile *p, const struct circles *c, bool onc
 static void take_sum(struct profile *p, struct profile_function *f, const struct both *s)
 {
     const bool from_in = s->called && (s->in[0] || s->in[1] || s->in_circle);
-    uint64_t c1 = s->out[0], c2 = s->out[1];
-    add_most(&c1, f->c1);
-    add_most(&c2, f->c2);
-    f->c1_children = MAX(f->c1, from_in ? s->in[0] : c1);
-    f->c2_children = MAX(f->c2, from_in ? s->in[1] : c2);
+    uint64_t c1 = s->in[0], c2 = s->in[1];
+    if (!from_in) {
+        c1 = s->out[0];
+        c2 = s->out[1];
+        add_most(&c1, f->c1);
+        add_most(&c2, f->c2);
+    }
+    f->c1_children = MAX(f->c1, c1);
+    f->c2_children = MAX(f->c2, c2);
     f->hits_unknown = !s->called;
     f->doubtful |= s->in_circle;
     add_most(&p->total_hits, f->hits);
