@@ -258,10 +258,19 @@ static bool gives_up_walk(struct session *s)
     return true;
 }
 
+/* False: there is nothing left of it. */
+static bool go_on_walking(struct session *s)
+{
+    if (gives_up_walk(s))
+        return false;
+    if (s->walk.kind == WALK_CRC)
+        return crc_piece(s);
+    return search_piece(s);
+}
+
 bool session_work(struct session *s)
 {
-    if (s->walk.kind &&
-        (gives_up_walk(s) || !(s->walk.kind == WALK_CRC ? crc_piece(s) : search_piece(s))))
+    if (s->walk.kind != WALK_NONE && !go_on_walking(s))
         s->walk.kind = WALK_NONE;
     return s->walk.kind != WALK_NONE;
 }

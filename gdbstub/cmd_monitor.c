@@ -110,12 +110,17 @@ static int run_reset(void *ctx, int argc, char **argv, const struct text_sink *o
     if (s->stub->gone)
         return err_set(err, ERR_NO_TARGET, "check adapter, cable and power",
                        "the target does not answer");
-    int ret = stub_reset(s->stub, run ? RESET_RUN : RESET_HALT, err);
+    const char *done = "The target was reset and is halted; `maintenance flush register-cache` "
+                       "shows its registers.\n";
+    enum reset_mode mode = RESET_HALT;
+    if (run) {
+        done = "The target was reset and runs; `continue` waits for its next stop.\n";
+        mode = RESET_RUN;
+    }
+    int ret = stub_reset(s->stub, mode, err);
     if (ret < 0)
         return ret;
-    sink_printf(out, run ? "The target was reset and runs; `continue` waits for its next stop.\n"
-                         : "The target was reset and is halted; `maintenance flush register-cache` "
-                           "shows its registers.\n");
+    sink_printf(out, "%s", done);
     return 0;
 }
 
@@ -127,15 +132,17 @@ static int run_fileio(void *ctx, int argc, char **argv, const struct text_sink *
         stub->fileio = true;
     else if (argc == 2 && strcmp(argv[1], "off") == 0)
         stub->fileio = false;
+    else if (argc != 1 && stub->ops->semihosting)
+        return err_set(err, ERR_USAGE, "fileio [on|off]", "fileio: on or off expected");
     else if (argc != 1)
-        return err_set(err, stub->ops->semihosting ? ERR_USAGE : ERR_UNSUPPORTED, "fileio [on|off]",
-                       stub->ops->semihosting ? "fileio: on or off expected"
-                                              : "fileio: %s has no host I/O",
+        return err_set(err, ERR_UNSUPPORTED, "fileio [on|off]", "fileio: %s has no host I/O",
                        stub->ops->name);
     if (stub->fileio && !stub->semihosting)
         stub_set_semihosting(stub, true);
-    sink_printf(out, "File-I/O is %s.\n",
-                stub->fileio ? "on: the program can use files where GDB runs" : "off");
+    if (stub->fileio)
+        sink_printf(out, "File-I/O is on: the program can use files where GDB runs.\n");
+    else
+        sink_printf(out, "File-I/O is off.\n");
     return 0;
 }
 
@@ -154,8 +161,10 @@ static int run_semihosting(void *ctx, int argc, char **argv, const struct text_s
             return ret;
         stub->semihosting = on;
     }
-    sink_printf(out, "The program's exit and host calls are %s.\n",
-                stub->semihosting ? "handled" : "left to the program");
+    if (stub->semihosting)
+        sink_printf(out, "The program's exit and host calls are handled.\n");
+    else
+        sink_printf(out, "The program's exit and host calls are left to the program.\n");
     return 0;
 }
 
@@ -167,9 +176,13 @@ static int run_sessions(void *ctx, int argc, char **argv, const struct text_sink
     (void)argc;
     (void)argv;
     (void)err;
-    for (const struct session *s = me->stub->sessions; s; s = s->next)
-        sink_printf(out, "%u: %s%s%s\n", ++n, me->stub->controller == s ? "controls" : "observes",
-                    text_if(s->non_stop, ", non-stop"), text_if(s == me, ", this one"));
+    for (const struct session *s = me->stub->sessions; s; s = s->next) {
+        const char *does = "observes";
+        if (s == me->stub->controller)
+            does = "controls";
+        sink_printf(out, "%u: %s%s%s\n", ++n, does, text_if(s->non_stop, ", non-stop"),
+                    text_if(s == me, ", this one"));
+    }
     return 0;
 }
 
@@ -183,8 +196,10 @@ static int run_control(void *ctx, int argc, char **argv, const struct text_sink 
     struct err why;
     if (argc == 2 && stub->controller != s && stub_hand_over(stub, s, &why) < 0)
         sink_printf(out, "The other one's breakpoints stay for now: %s\n", why.what);
-    sink_printf(out, stub->controller == s ? "This GDB controls the target.\n"
-                                           : "This GDB observes; `monitor control take`.\n");
+    if (stub->controller == s)
+        sink_printf(out, "This GDB controls the target.\n");
+    else
+        sink_printf(out, "This GDB observes; `monitor control take`.\n");
     return 0;
 }
 
@@ -214,10 +229,13 @@ static int split_words(char *line, char **argv)
             break;
         if (argc == MAX_ARGS)
             return -1;
-        bool quoted = *p == '"';
-        p += quoted;
+        const char *ends = " \t\n";
+        if (*p == '"') {
+            ends = "\"";
+            p++;
+        }
         argv[argc++] = p;
-        p += strcspn(p, quoted ? "\"" : " \t\n");
+        p += strcspn(p, ends);
         if (*p)
             *p++ = 0;
     }
