@@ -7,13 +7,16 @@ char *reg_text(const struct reg_field *fields, size_t nfields, uint32_t value, i
 {
     int used = snprintf(buf, cap, "%0*x", digits, (unsigned)value);
     for (size_t i = 0; i < nfields && used >= 0 && (size_t)used < cap; i++) {
-        uint32_t v = (value & REG_BITS(fields[i].msb, fields[i].lsb)) >> fields[i].lsb;
+        const struct reg_field *f = &fields[i];
+        const uint32_t v = (value & REG_BITS(f->msb, f->lsb)) >> f->lsb;
+        char *at = buf + used;
+        const size_t room = cap - (size_t)used;
         if (!v)
             continue;
-        if (fields[i].msb == fields[i].lsb)
-            used += snprintf(buf + used, cap - (size_t)used, " %s", fields[i].name);
+        if (f->msb == f->lsb)
+            used += snprintf(at, room, " %s", f->name);
         else
-            used += snprintf(buf + used, cap - (size_t)used, " %s=%x", fields[i].name, (unsigned)v);
+            used += snprintf(at, room, " %s=%x", f->name, (unsigned)v);
     }
     return buf;
 }

@@ -20,8 +20,10 @@ static void add_edge(struct order *o, uint32_t caller, uint32_t callee, uint64_t
     if (caller == ORDER_NONE || callee == ORDER_NONE || caller == callee || !hits)
         return;
     struct order_edge *e = &o->edge[o->nedges++];
-    *e = caller < callee ? (struct order_edge){ caller, callee, hits, 0 }
-                         : (struct order_edge){ callee, caller, 0, hits };
+    if (caller < callee)
+        *e = (struct order_edge){ .a = caller, .b = callee, .ab = hits };
+    else
+        *e = (struct order_edge){ .a = callee, .b = caller, .ba = hits };
 }
 
 static int by_units(const void *a, const void *b)
@@ -35,12 +37,16 @@ static void merge_edges(struct order *o)
     size_t n = 0;
     qsort(o->edge, o->nedges, sizeof *o->edge, by_units);
     for (size_t i = 0; i < o->nedges; i++) {
-        if (!n || by_units(&o->edge[n - 1], &o->edge[i]) != 0) {
-            o->edge[n++] = o->edge[i];
-            continue;
+        const struct order_edge *next = &o->edge[i];
+        struct order_edge *last = NULL;
+        if (n)
+            last = &o->edge[n - 1];
+        if (last && by_units(last, next) == 0) {
+            last->ab += next->ab;
+            last->ba += next->ba;
+        } else {
+            o->edge[n++] = *next;
         }
-        o->edge[n - 1].ab += o->edge[i].ab;
-        o->edge[n - 1].ba += o->edge[i].ba;
     }
     o->nedges = n;
 }
@@ -59,9 +65,11 @@ int order_take_edges(const struct order_wish *w, struct order *o, struct err *er
         if (n->parent != PROFILE_NO_PARENT)
             add_edge(o, of[p->nodes[n->parent].function], of[n->function], n->hits);
     }
-    for (size_t i = 0; i < p->ncalls; i++)
-        if (p->calls[i].caller != PROFILE_NO_PARENT)
-            add_edge(o, of[p->calls[i].caller], of[p->calls[i].callee], p->calls[i].hits);
+    for (size_t i = 0; i < p->ncalls; i++) {
+        const struct profile_call *c = &p->calls[i];
+        if (c->caller != PROFILE_NO_PARENT)
+            add_edge(o, of[c->caller], of[c->callee], c->hits);
+    }
     merge_edges(o);
     free(of);
     return 0;

@@ -55,8 +55,11 @@ int marks_blocks(const struct marks *m, struct symbols *syms, size_t *n, struct 
         if (ret == 0)
             ret = parse_high(m, &k[i], syms, &b->high, err);
     }
-    if (ret == 0 && (ret = symbols_set_blocks(syms, block, nblocks, &bad, err)) == -ERR_USAGE)
-        ret = at_place(m, of[bad], of[bad]->low_column, ret, err);
+    if (ret == 0) {
+        ret = symbols_set_blocks(syms, block, nblocks, &bad, err);
+        if (ret == -ERR_USAGE)
+            ret = at_place(m, of[bad], of[bad]->low_column, ret, err);
+    }
     *n = nblocks;
     free(block);
     free(of);

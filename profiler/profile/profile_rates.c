@@ -11,35 +11,45 @@ struct scaled {
     uint32_t *open;            /* by function: frames on the current path */
 };
 
-/* What was measured, or is nobody's, stays as it is. */
+/* NULL: what was measured, or is nobody's, stays as it is. */
+static const struct rate *rate_of(const struct profile_function *f, const struct rates *r)
+{
+    if (f->description == PROFILE_UNKNOWN)
+        return NULL;
+    return rates_at(r, f->low);
+}
+
 static void scale_nodes(struct scaled *s, const struct rates *r)
 {
     struct profile *p = s->p;
     for (size_t i = 0; i < p->nnodes; i++) {
         struct profile_node *n = &p->nodes[i];
-        const struct profile_function *f = &p->functions[n->function];
-        const struct rate *rate = f->description == PROFILE_UNKNOWN ? NULL : rates_at(r, f->low);
+        const struct rate *rate = rate_of(&p->functions[n->function], r);
         s->spread[i] = 0;
         if (rate && r->measurements)
             s->spread[i] = rate_spread(rate, n->c1);
-        n->c1 = rate ? rate_corrected(rate, n->c1) : n->c1;
+        if (rate)
+            n->c1 = rate_corrected(rate, n->c1);
         n->c1_children = n->c1;
         s->below[i] = s->spread[i];
     }
-    for (size_t i = p->nnodes; i-- > 0;)
-        if (p->nodes[i].parent != PROFILE_NO_PARENT) {
-            p->nodes[p->nodes[i].parent].c1_children += p->nodes[i].c1_children;
-            s->below[p->nodes[i].parent] += s->below[i];
-        }
+    for (size_t i = p->nnodes; i-- > 0;) {
+        const struct profile_node *n = &p->nodes[i];
+        if (n->parent == PROFILE_NO_PARENT)
+            continue;
+        p->nodes[n->parent].c1_children += n->c1_children;
+        s->below[n->parent] += s->below[i];
+    }
 }
 
 static void scale_handlers(struct profile *p, const uint64_t *before)
 {
     for (size_t k = 0; k < p->nhandlers; k++) {
         struct profile_handler *h = &p->handlers[k];
+        const uint64_t was = before[h->function], is = p->functions[h->function].c1_children;
         double by = 1;
-        if (before[h->function])
-            by = (double)p->functions[h->function].c1_children / (double)before[h->function];
+        if (was)
+            by = (double)is / (double)was;
         h->c1 = rate_by(h->c1, by);
         h->longest = rate_by(h->longest, by);
         h->shortest = rate_by(h->shortest, by);
@@ -72,6 +82,16 @@ static void sum_functions(struct scaled *s)
     }
 }
 
+/* By what all was multiplied that was estimated; what gaps have was measured. */
+static double scaled_by(const struct profile *p, uint64_t estimated)
+{
+    const double gap = (double)profile_coverage_sum(p, COVERAGE_LOST).c1,
+                 was = (double)estimated - gap, is = (double)p->total_c1 - gap;
+    if (was > 0)
+        return is / was;
+    return 1;
+}
+
 int profile_take_rates(struct profile *p, const struct rates *r, struct err *err)
 {
     struct scaled s = { p,
@@ -88,11 +108,8 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
         scale_nodes(&s, r);
         sum_functions(&s);
         scale_handlers(p, before);
-        double gap = (double)profile_coverage_sum(p, COVERAGE_LOST).c1,
-               measured = (double)estimated - gap;
         p->info.estimate =
-            (struct profile_estimate){ true, r->measurements, r->sources,
-                                       measured > 0 ? ((double)p->total_c1 - gap) / measured : 1 };
+            (struct profile_estimate){ true, r->measurements, r->sources, scaled_by(p, estimated) };
     }
     free(s.spread);
     free(s.below);

@@ -55,21 +55,28 @@ static void copy_nodes(const struct showing *s)
     }
 }
 
+/* Makes a function of the profile the same one of the view. False: the view does not have it. */
+static bool find_in_view(const struct showing *s, uint32_t *function)
+{
+    *function = s->function[*function];
+    return *function != NOWHERE;
+}
+
 static void copy_others(const struct showing *s)
 {
     const struct profile *p = s->p;
     struct profile *v = s->view;
     v->nhandlers = v->ntasks = v->nblocks = v->nbranches = 0;
-    for (size_t i = 0; i < p->nhandlers; i++)
-        if (s->function[p->handlers[i].function] != NOWHERE) {
-            v->handlers[v->nhandlers] = p->handlers[i];
-            v->handlers[v->nhandlers++].function = s->function[p->handlers[i].function];
-        }
-    for (size_t i = 0; i < p->ntasks; i++)
-        if (s->function[p->tasks[i].function] != NOWHERE) {
-            v->tasks[v->ntasks] = p->tasks[i];
-            v->tasks[v->ntasks++].function = s->function[p->tasks[i].function];
-        }
+    for (size_t i = 0; i < p->nhandlers; i++) {
+        struct profile_handler handler = p->handlers[i];
+        if (find_in_view(s, &handler.function))
+            v->handlers[v->nhandlers++] = handler;
+    }
+    for (size_t i = 0; i < p->ntasks; i++) {
+        struct profile_task task = p->tasks[i];
+        if (find_in_view(s, &task.function))
+            v->tasks[v->ntasks++] = task;
+    }
     for (size_t i = 0; i < p->nblocks; i++)
         if (profile_function_at(v, p->blocks[i].low) < v->nfunctions)
             v->blocks[v->nblocks++] = p->blocks[i];
@@ -84,11 +91,11 @@ static void copy_addresses(const struct showing *s)
     const struct profile *p = s->p;
     struct profile *v = s->view;
     v->naddresses = 0;
-    for (size_t i = 0; i < p->naddresses; i++)
-        if (s->function[p->addresses[i].function] != NOWHERE) {
-            v->addresses[v->naddresses] = p->addresses[i];
-            v->addresses[v->naddresses++].function = s->function[p->addresses[i].function];
-        }
+    for (size_t i = 0; i < p->naddresses; i++) {
+        struct profile_address address = p->addresses[i];
+        if (find_in_view(s, &address.function))
+            v->addresses[v->naddresses++] = address;
+    }
 }
 
 static bool make_room(struct showing *s)
@@ -120,7 +127,8 @@ int report_shown(const struct profile *p, const struct report_options *o, struct
     bool ok = make_room(&s);
     if (ok) {
         for (size_t i = 0; i < p->nfunctions; i++)
-            s.function[i] = report_wants(o, &p->functions[i]) ? KEPT : NOWHERE;
+            if (!report_wants(o, &p->functions[i])) /* else it is KEPT, as all were made */
+                s.function[i] = NOWHERE;
         memset(s.node, 0xFF, (p->nnodes + 1) * sizeof *s.node);
         keep_paths(&s);
         copy_functions(&s);
