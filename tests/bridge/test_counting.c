@@ -30,10 +30,10 @@ static void stretch__between_points__counts_what_runs_there(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", CALLS);
-    uint64_t stop = label(b, "b");
+    uint64_t stop = label_address(b, "b");
     const struct counting_config c = { .event = { INSTRUCTIONS, CYCLES },
                                        .has_start = true,
-                                       .start = label(b, "a"),
+                                       .start = label_address(b, "a"),
                                        .stop = &stop,
                                        .nstops = 1 };
     for (int i = 0; i < 3; i++) {
@@ -53,7 +53,7 @@ static void stretch__start_is_stop__is_one_round(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", CALLS);
-    uint64_t stop = label(b, "l");
+    uint64_t stop = label_address(b, "l");
     const struct counting_config c = {
         .event = { INSTRUCTIONS, 0 }, .has_start = true, .start = stop, .stop = &stop, .nstops = 1
     };
@@ -65,7 +65,7 @@ static void stretch__start_is_stop__is_one_round(void **state)
         assert_int_equal(s.steps, 1);
         assert_in_range(s.value[0], round, round + 2 * residue_of(b, &c, 0));
         while (get_reg(b, R_PC) != stop) /* the residue's instruction has left it */
-            step(b);
+            step_board(b);
     }
     board_close(b);
 }
@@ -92,10 +92,10 @@ static void stretch__more_points_than_channels__is_refused(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", CALLS);
-    const uint64_t stop[] = { label(b, "b"), label(b, "k"), label(b, "l") };
+    const uint64_t stop[] = { label_address(b, "b"), label_address(b, "k"), label_address(b, "l") };
     struct counting_config c = { .event = { INSTRUCTIONS, 0 },
                                  .has_start = true,
-                                 .start = label(b, "a"),
+                                 .start = label_address(b, "a"),
                                  .stop = stop,
                                  .nstops = 3 };
     struct counted s;
@@ -115,7 +115,7 @@ static void stretch__begun_with_bl__says_that_it_was_stepped(void **state)
     (void)state;
     struct board *b = board_start(
         "sh7750", "start: mov #10,r0\n l: dt r0\n bf l\n ldc r2,sr\n e: nop\n bra e\n nop");
-    uint64_t stop = label(b, "e");
+    uint64_t stop = label_address(b, "e");
     const struct counting_config c = { .event = { INSTRUCTIONS, 0 }, .stop = &stop, .nstops = 1 };
     struct counted s;
     set_reg(b, 2, SR_PLAIN);
@@ -139,7 +139,7 @@ static void stretch__cancelled_before_its_start__has_no_values(void **state)
     struct board *b = board_start("sh7750", CALLS);
     const struct counting_config c = { .event = { INSTRUCTIONS, 0 },
                                        .has_start = true,
-                                       .start = label(b, "fa"),
+                                       .start = label_address(b, "fa"),
                                        .io = { .cancelled = always_true } };
     struct counted s;
     MUST(b, counting_stretch(&c, b->t, &s, &b->err));

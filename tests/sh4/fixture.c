@@ -18,7 +18,7 @@
 
 static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
 
-void must(struct board *b, int ret, const char *what)
+void must_succeed(struct board *b, int ret, const char *what)
 {
     if (ret < 0)
         fail_msg("%s: %d: %s (%s)", what, ret, b->err.what, b->err.hint);
@@ -99,14 +99,14 @@ void set32at(struct board *b, uint32_t addr, uint32_t value)
     MUST(b, b->t->ops->write_mem(b->t, addr, 0, v, 4, &b->err));
 }
 
-uint32_t label(struct board *b, const char *name) { return asm_label(&b->prog, name); }
+uint32_t label_address(struct board *b, const char *name) { return asm_label(&b->prog, name); }
 
 struct target_stop wait_stop(struct board *b)
 {
     struct target_stop stop = { .reason = STOP_NONE };
     /* a halt of code with SR.BL=1 may take a second: it waits for BL=0 */
     int ret = b->t->ops->poll(b->t, 1500000000, &stop, &b->err);
-    must(b, ret, "poll");
+    must_succeed(b, ret, "poll");
     if (ret == 0)
         fail_msg("no stop within 1.5 s of target time");
     return stop;
@@ -116,31 +116,31 @@ void keeps_running(struct board *b)
 {
     struct target_stop stop = { .reason = STOP_NONE };
     int ret = b->t->ops->poll(b->t, 1000000, &stop, &b->err);
-    must(b, ret, "poll");
+    must_succeed(b, ret, "poll");
     if (ret)
         fail_msg("stopped: reason %d at %08llx %s", (int)stop.reason, (unsigned long long)stop.pc,
                  stop.text);
 }
 
-struct target_stop step(struct board *b)
+struct target_stop step_board(struct board *b)
 {
     MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
     return wait_stop(b);
 }
 
-struct target_stop range(struct board *b, uint32_t lo, uint32_t hi)
+struct target_stop step_range(struct board *b, uint32_t lo, uint32_t hi)
 {
     struct resume how = { .kind = RESUME_RANGE, .range_lo = lo, .range_hi = hi };
     MUST(b, b->t->ops->resume(b->t, &how, &b->err));
     return wait_stop(b);
 }
 
-void cont(struct board *b)
+void continue_board(struct board *b)
 {
     MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err));
 }
 
-struct target_stop halt(struct board *b)
+struct target_stop halt_board(struct board *b)
 {
     MUST(b, b->t->ops->halt(b->t, &b->err));
     return wait_stop(b);

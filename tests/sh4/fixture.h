@@ -46,8 +46,8 @@ void board_close(struct board *b);
 /* Attach, reset halt, SR=SR_PLAIN, R15 in RAM, VBR = vbr of the program below if it has a label of
  * that name. */
 struct board *board_start(const char *spec, const char *program);
-void must(struct board *b, int ret, const char *what);
-#define MUST(b, call) must(b, call, #call)
+void must_succeed(struct board *b, int ret, const char *what);
+#define MUST(b, call) must_succeed(b, call, #call)
 
 /* Assembles text to CODE and is about to run it: SR=SR_PLAIN, R15 in RAM. */
 void load_text(struct board *b, const char *text);
@@ -55,14 +55,14 @@ uint32_t get_reg(struct board *b, unsigned n);
 void set_reg(struct board *b, unsigned n, uint32_t v);
 uint32_t get32at(struct board *b, uint32_t addr);
 void set32at(struct board *b, uint32_t addr, uint32_t v);
-uint32_t label(struct board *b, const char *name);
+uint32_t label_address(struct board *b, const char *name);
 struct target_stop wait_stop(struct board *b);
 /* No stop within a millisecond of target time. */
 void keeps_running(struct board *b);
-struct target_stop step(struct board *b);
-struct target_stop range(struct board *b, uint32_t lo, uint32_t hi);
-void cont(struct board *b);
-struct target_stop halt(struct board *b);
+struct target_stop step_board(struct board *b);
+struct target_stop step_range(struct board *b, uint32_t lo, uint32_t hi);
+void continue_board(struct board *b);
+struct target_stop halt_board(struct board *b);
 
 /* Where resident_rom() puts the agent: not where it was linked. */
 #define RAM_AGENT 0x8C044000u

@@ -87,7 +87,7 @@ static struct target_stop wait_for_stop(struct board *b)
     struct target_stop stop = { .reason = STOP_NONE };
     for (int i = 0; i < 3000; i++) {
         int ret = b->t->ops->poll(b->t, 100000000, &stop, &b->err);
-        must(b, ret, "poll");
+        must_succeed(b, ret, "poll");
         if (ret)
             return stop;
     }
@@ -138,18 +138,18 @@ static void dcip__attached__moves_memory_steps_breaks_and_halts(void **state)
         MUST(b, b->t->ops->read_mem(b->t, DATA + 1, 0, in, sizeof in, &b->err));
         assert_memory_equal(in, out, sizeof out);
         load_text(b, loop);
-        assert_int_equal(step_it(b).pc, label(b, "again"));
+        assert_int_equal(step_it(b).pc, label_address(b, "again"));
         for (int kind = 0; kind < 2; kind++) {
             enum bp_kind bp = kind ? BP_HARD : BP_SOFT;
-            MUST(b, b->t->ops->insert_bp(b->t, bp, label(b, "leaf"), 2, &b->err));
-            cont(b);
+            MUST(b, b->t->ops->insert_bp(b->t, bp, label_address(b, "leaf"), 2, &b->err));
+            continue_board(b);
             struct target_stop stop = wait_for_stop(b);
             assert_int_equal(stop.reason, kind ? STOP_HWBREAK : STOP_SWBREAK);
-            assert_int_equal(stop.pc, label(b, "leaf"));
-            MUST(b, b->t->ops->remove_bp(b->t, bp, label(b, "leaf"), 2, &b->err));
+            assert_int_equal(stop.pc, label_address(b, "leaf"));
+            MUST(b, b->t->ops->remove_bp(b->t, bp, label_address(b, "leaf"), 2, &b->err));
         }
         uint32_t r1 = get_reg(b, 1);
-        cont(b);
+        continue_board(b);
         runs_for_a_while(b);
         halt_it(b); /* it runs: the agent asks by itself */
         assert_int_not_equal(get_reg(b, 1), r1);
@@ -177,7 +177,7 @@ static void dcip__halted_and_looked_at__no_register_changes(void **state)
     set_reg(b, R_FPSCR, 0x000C0001); /* double precision */
     set_reg(b, R_FPUL, 0x12345678);
     for (int i = 0; i < 2; i++) { /* by a halt, and by looks that nobody notices */
-        cont(b);
+        continue_board(b);
         runs_for_a_while(b);
         halt_it(b);
     }
@@ -226,10 +226,10 @@ static void dcip__an_answer_is_lost__found_where_it_lies(void **state)
         attach_halted(n);
         load_text(b, loop);
         dcip_rig_lose_next(n->rig, ids[i], 2);
-        assert_int_equal(step_it(b).pc, label(b, "again"));
-        assert_int_equal(step_it(b).pc, label(b, "again") + 2);
+        assert_int_equal(step_it(b).pc, label_address(b, "again"));
+        assert_int_equal(step_it(b).pc, label_address(b, "again") + 2);
         assert_int_equal(get_reg(b, 1), 1);
-        cont(b);
+        continue_board(b);
         dcip_rig_lose_next(n->rig, ids[i], 2);
         halt_it(b);
         finish_rig(n);
@@ -251,8 +251,8 @@ static void dcip__program_calls__text_is_reported_files_are_refused(void **state
            "mov #11,r4\n bsr call\n mov #0,r5\n mov r0,r12\n end: bra end\n nop\n" CALL
            ".align 2\n text: .long said\n name: .long file\n said: .long 0x6C6C6568\n"
            ".long 0x00000A6F\n file: .long 0x0000612F\n");
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "end"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "end"), 2, &b->err));
+    continue_board(b);
     assert_int_equal(wait_for_stop(b).reason, STOP_SWBREAK);
     assert_int_equal(get_reg(b, 8), 6);
     assert_int_equal(get_reg(b, 9), 6);
@@ -278,9 +278,9 @@ static void dcip__call_is_lost__fails_and_the_program_goes_on(void **state)
     load_text(
         b, "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #4,r7\n mov r0,r8\n end: "
            "bra end\n nop\n" CALL ".align 2\n text: .long 0x8C020000\n");
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "end"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "end"), 2, &b->err));
     dcip_rig_lose_next(n->rig, "DD02", 1);
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_for_stop(b).reason, STOP_SWBREAK);
     assert_int_equal(get_reg(b, 8), 0xFFFFFFFF);
     assert_non_null(strstr(n->said, "was lost on the network"));
@@ -304,12 +304,12 @@ static void dcip__program_ends__is_an_exit_and_another_can_be_run(void **state)
         set_reg(b, R_SR, 0x500000F0); /* as the loader executes programs */
         if (how == 1)
             dcip_rig_lose_next(n->rig, "DC00", 1);
-        cont(b);
+        continue_board(b);
         assert_int_equal(wait_for_stop(b).reason, STOP_EXIT);
         assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
         assert_int_equal(dcip_rig_counts(n->rig).executed, 2);
         load_text(b, loop);
-        assert_int_equal(step_it(b).pc, label(b, "again"));
+        assert_int_equal(step_it(b).pc, label_address(b, "again"));
         finish_rig(n);
     }
 }
@@ -322,12 +322,12 @@ static void dcip__reset_halt__loader_begins_anew(void **state)
     struct net *n = start_attached(&(struct dcip_rig_options){ .lose = 0 });
     struct board *b = &n->b;
     load_text(b, loop);
-    cont(b);
+    continue_board(b);
     MUST(b, b->t->ops->reset(b->t, RESET_HALT, &b->err));
     assert_int_equal(wait_for_stop(b).reason, STOP_RESET);
     assert_int_equal(b->t->ops->reset(b->t, RESET_RUN, &b->err), -ERR_UNSUPPORTED);
     load_text(b, loop);
-    assert_int_equal(step_it(b).pc, label(b, "again"));
+    assert_int_equal(step_it(b).pc, label_address(b, "again"));
     finish_rig(n);
 }
 
@@ -339,7 +339,7 @@ static void dcip__session_is_lost__the_next_finds_the_program_halted(void **stat
         struct board *b = &n->b;
         load_text(b, loop);
         set_reg(b, 9, 0x12345678);
-        cont(b);
+        continue_board(b);
         if (halted)
             halt_it(b);
         hang_up(n); /* without a word */
@@ -349,7 +349,7 @@ static void dcip__session_is_lost__the_next_finds_the_program_halted(void **stat
         assert_int_equal(get_reg(b, 9), 0x12345678);
         assert_int_equal(dcip_rig_counts(n->rig).executed, 1);
         uint32_t r1 = get_reg(b, 1);
-        cont(b); /* the loader talks to the port of before still */
+        continue_board(b); /* the loader talks to the port of before still */
         runs_for_a_while(b);
         halt_it(b);
         assert_true(get_reg(b, 1) != r1);

@@ -34,11 +34,11 @@ static const char program[] =
 
 static void begin_round(struct board *b, uint32_t rounds, uint32_t phase)
 {
-    set_reg(b, R_PC, label(b, "start") - 2 * phase);
+    set_reg(b, R_PC, label_address(b, "start") - 2 * phase);
     set_reg(b, 2, rounds);
     set_reg(b, 8, 0);
     set_reg(b, 10, 0);
-    cont(b);
+    continue_board(b);
 }
 
 static struct board *board_with_handler(void)
@@ -56,9 +56,9 @@ static uint32_t rounds_until(struct board *b, bool by_read)
     if (by_read)
         left = get32at(b, DATA);
     else
-        assert_int_equal(halt(b).reason, STOP_REQUEST);
+        assert_int_equal(halt_board(b).reason, STOP_REQUEST);
     if (by_read)
-        halt(b);
+        halt_board(b);
     else
         left = get_reg(b, 2);
     assert_in_range(left, 1, FAR_OFF - BEHIND);
@@ -68,7 +68,7 @@ static uint32_t rounds_until(struct board *b, bool by_read)
 static void handler_has_returned_once(struct board *b)
 {
     uint32_t pc = get_reg(b, R_PC);
-    assert_in_range(pc, label(b, "l"), label(b, "l") + 4);
+    assert_in_range(pc, label_address(b, "l"), label_address(b, "l") + 4);
     assert_int_equal(get_reg(b, 8), 1);
     assert_int_equal(get_reg(b, 10), 1);
 }
@@ -87,9 +87,9 @@ static void halt_or_read(struct board *b, bool by_read)
         assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
         return;
     }
-    struct target_stop s = halt(b);
+    struct target_stop s = halt_board(b);
     is_harmless(&s, b);
-    cont(b);
+    continue_board(b);
 }
 
 /* From before the handler begins until it is over and the loop behind it is reached. */
@@ -101,7 +101,7 @@ static void at_each_instruction(struct board *b, bool by_read)
             begin_round(b, rounds, phase);
             halt_or_read(b, by_read);
             keeps_running(b);
-            struct target_stop s = halt(b);
+            struct target_stop s = halt_board(b);
             is_harmless(&s, b);
             handler_has_returned_once(b);
         }
@@ -142,11 +142,11 @@ static void halt__of_a_handler_that_masks_interrupts__waits_for_its_end(void **s
     set_reg(b, 8, 0);
     b->t->ops->expect_halts(b->t, true);
     for (int i = 0; i < 100; i++) {
-        cont(b);
-        struct target_stop s = halt(b);
+        continue_board(b);
+        struct target_stop s = halt_board(b);
         is_harmless(&s, b);
         uint32_t over = get_reg(b, 8) - get_reg(b, 10);
-        assert_true(over <= 1 && get_reg(b, R_PC) < label(b, "vbr"));
+        assert_true(over <= 1 && get_reg(b, R_PC) < label_address(b, "vbr"));
     }
     board_close(b);
 }
@@ -159,7 +159,7 @@ static void halt__of_a_program_full_of_handlers__is_refused_and_costs_nothing(vo
         "sh7750", "start: mov #0,r8\n l: trapa #1\n add #1,r8\n bra l\n nop\n .align 8\n"
                   "vbr: .space 256\n mov #20,r0\n w: dt r0\n bf w\n rte\n nop\n");
     struct target_stop stop;
-    cont(b);
+    continue_board(b);
     keeps_running(b);
     MUST(b, b->t->ops->halt(b->t, &b->err));
     int ret = 0;

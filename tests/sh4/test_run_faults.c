@@ -27,8 +27,8 @@ static struct board *step_off(void)
 {
     struct board *b = board_start("sh7750", turns);
     bad_wire_take(b);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "turns"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "turns"), 2, &b->err));
+    continue_board(b);
     return b;
 }
 
@@ -36,7 +36,7 @@ static void stops_at_it_again(struct board *b)
 {
     struct target_stop s = wait_stop(b);
     assert_int_equal(s.reason, STOP_SWBREAK);
-    assert_int_equal(s.pc, label(b, "turns"));
+    assert_int_equal(s.pc, label_address(b, "turns"));
 }
 
 /* Whichever transfer fails: what is told is the failure, then that the program stands, and the
@@ -57,7 +57,7 @@ static void step_off__a_transfer_fails_at_its_end__the_breakpoint_stays(void **s
             failures++;
             stop = wait_stop(b);
             if (stop.reason != STOP_SWBREAK)
-                cont(b);
+                continue_board(b);
         }
         if (stop.reason != STOP_SWBREAK)
             stops_at_it_again(b);
@@ -75,8 +75,8 @@ static void step_off__cut_off_by_a_reset__the_breakpoint_stays(void **state)
     MUST(b, b->t->ops->reset(b->t, RESET_HALT, &b->err));
     assert_int_equal(wait_stop(b).reason, STOP_RESET);
     set_reg(b, R_SR, SR_PLAIN);
-    set_reg(b, R_PC, label(b, "turns") + 2);
-    cont(b);
+    set_reg(b, R_PC, label_address(b, "turns") + 2);
+    continue_board(b);
     stops_at_it_again(b);
     board_close(b);
 }
@@ -88,7 +88,7 @@ static void range__into_a_reset__says_so(void **state)
     struct board *b =
         board_start("sh7750", "start: mov #1,r0\n mov.l @r0,r1\n nop\n nop\n e: nop\n");
     set_reg(b, R_SR, SR_BL);
-    struct target_stop s = range(b, CODE, CODE + 8);
+    struct target_stop s = step_range(b, CODE, CODE + 8);
     assert_int_equal(s.reason, STOP_RESET);
     assert_non_null(strstr(s.text, "reset itself"));
     board_close(b);
@@ -103,7 +103,7 @@ static void range__a_handler_that_resets__says_so(void **state)
                               "vbr: .space 256\n general: mov.l @r1,r2\n rte\n nop\n");
     MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
     set_reg(b, R_R0B1 + 1, 1);
-    struct target_stop s = range(b, CODE, CODE + 0x400);
+    struct target_stop s = step_range(b, CODE, CODE + 0x400);
     assert_int_equal(s.reason, STOP_RESET);
     board_close(b);
 }

@@ -47,7 +47,7 @@ static struct board *start_board(void)
     struct board *b = board_start("sh7750", program);
     bad_wire_take(b);
     b->probe->log = &log;
-    set_reg(b, R_PC, label(b, "turns"));
+    set_reg(b, R_PC, label_address(b, "turns"));
     return b;
 }
 
@@ -72,14 +72,14 @@ static void poll_until_late(struct board *b)
 static void resume_board(struct board *b, enum resume_kind kind, const char *lo, const char *hi)
 {
     struct resume how = { .kind = kind,
-                          .range_lo = lo ? label(b, lo) : 0,
-                          .range_hi = hi ? label(b, hi) : 0 };
+                          .range_lo = lo ? label_address(b, lo) : 0,
+                          .range_hi = hi ? label_address(b, hi) : 0 };
     MUST(b, b->t->ops->resume(b->t, &how, &b->err));
 }
 
 static void soft_break(struct board *b, const char *at)
 {
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, at), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, at), 2, &b->err));
 }
 
 /* Two entries of the TLB have the page that r4 points into. */
@@ -95,7 +95,7 @@ static void make_double_hit(struct board *b)
 
 static void begin_step(struct board *b, const char *at, bool off)
 {
-    set_reg(b, R_PC, label(b, at));
+    set_reg(b, R_PC, label_address(b, at));
     if (off)
         soft_break(b, at);
     resume_board(b, off ? RESUME_CONTINUE : RESUME_STEP, NULL, NULL);
@@ -126,7 +126,7 @@ static void lose_board(struct board *b)
 static void run_into_reset(struct board *b)
 {
     MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
-    set_reg(b, R_PC, label(b, "odd"));
+    set_reg(b, R_PC, label_address(b, "odd"));
     set_reg(b, R_SR, SR_BL);
     resume_board(b, RESUME_CONTINUE, NULL, NULL);
 }
@@ -134,7 +134,7 @@ static void run_into_reset(struct board *b)
 static void host_steps_from(struct board *b, const char *at)
 {
     soft_break(b, "e");
-    set_reg(b, R_PC, label(b, at));
+    set_reg(b, R_PC, label_address(b, at));
     set_reg(b, R_SR, SR_BL);
     resume_board(b, RESUME_CONTINUE, NULL, NULL);
 }
@@ -275,7 +275,7 @@ static void cause_event(struct board *b, enum sh4_run_state state, enum sh4_run_
     case SH4_ON_HALT_ASKED: b->t->ops->halt(b->t, &err); break;
     case SH4_ON_HALT_LATE: poll_until_late(b); break;
     case SH4_ON_RESET_SEEN: /* of a step on the host's side */
-        set_reg(b, R_PC, label(b, "odd") + 2);
+        set_reg(b, R_PC, label_address(b, "odd") + 2);
         set_reg(b, R_SR, SR_BL);
         set_reg(b, 1, 1);
         resume_board(b, RESUME_STEP, NULL, NULL);
@@ -346,7 +346,7 @@ static void handler_of_trapa(struct board *b, const char *breakpoint)
     if (breakpoint)
         soft_break(b, breakpoint);
     set_reg(b, R_R0B1 + 1, DATA);
-    set_reg(b, R_PC, label(b, "trap"));
+    set_reg(b, R_PC, label_address(b, "trap"));
     resume_board(b, RESUME_CONTINUE, NULL, NULL);
     poll_once(b, 100000);
 }
@@ -367,7 +367,7 @@ static void stray_word(struct board *b)
 static void range_into_reset(struct board *b)
 {
     set_reg(b, R_R0B1 + 1, 1);
-    set_reg(b, R_PC, label(b, "trap"));
+    set_reg(b, R_PC, label_address(b, "trap"));
     MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
     struct resume how = { .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 0x1000 };
     MUST(b, b->t->ops->resume(b->t, &how, &b->err));

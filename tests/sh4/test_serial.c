@@ -91,7 +91,7 @@ static struct target_stop wait_for_stop(struct board *b)
     struct target_stop stop = { .reason = STOP_NONE };
     for (int i = 0; i < 100; i++) {
         int ret = b->t->ops->poll(b->t, 100000000, &stop, &b->err);
-        must(b, ret, "poll");
+        must_succeed(b, ret, "poll");
         if (ret)
             return stop;
     }
@@ -141,7 +141,7 @@ static void serial__both_orders_and_rates__halts_moves_memory_and_runs_on(void *
         assert_memory_equal(in, out, len);
         set_reg(b, 9, 0x12345678);
         for (int i = 0; i < LOOKS && get_reg(b, 8) == r8; i++) { /* the board's thread has to run */
-            cont(b);
+            continue_board(b);
             usleep(1000);
             halt_it(b);
         }
@@ -159,20 +159,20 @@ static void serial__steps_and_breakpoints__stop_where_asked(void **state)
         struct board *b = &l->b;
         halt_it(b);
         load_text(b, loop);
-        assert_int_equal(step_it(b).pc, label(b, "again"));
-        assert_int_equal(step_it(b).pc, label(b, "again") + 2);
+        assert_int_equal(step_it(b).pc, label_address(b, "again"));
+        assert_int_equal(step_it(b).pc, label_address(b, "again") + 2);
         for (int kind = 0; kind < 2; kind++) {
             enum bp_kind bp = kind ? BP_HARD : BP_SOFT;
-            MUST(b, b->t->ops->insert_bp(b->t, bp, label(b, "leaf"), 2, &b->err));
+            MUST(b, b->t->ops->insert_bp(b->t, bp, label_address(b, "leaf"), 2, &b->err));
             for (int i = 0; i < 3; i++) {
                 uint32_t r2 = get_reg(b, 2);
-                cont(b);
+                continue_board(b);
                 struct target_stop stop = wait_for_stop(b);
                 assert_int_equal(stop.reason, kind ? STOP_HWBREAK : STOP_SWBREAK);
-                assert_int_equal(stop.pc, label(b, "leaf"));
+                assert_int_equal(stop.pc, label_address(b, "leaf"));
                 assert_int_equal(get_reg(b, 2), i ? r2 + 2 : get_reg(b, 2));
             }
-            MUST(b, b->t->ops->remove_bp(b->t, bp, label(b, "leaf"), 2, &b->err));
+            MUST(b, b->t->ops->remove_bp(b->t, bp, label_address(b, "leaf"), 2, &b->err));
             assert_int_equal(step_it(b).reason, STOP_STEP);
         }
         MUST(b, b->t->ops->resume(b->t,
@@ -206,8 +206,8 @@ static void serial__detach_and_attach_again__program_goes_on(void **state)
     struct board *b = &l->b;
     halt_it(b);
     load_text(b, loop);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "leaf"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "leaf"), 2, &b->err));
+    continue_board(b);
     wait_for_stop(b);
     MUST(b, b->t->ops->detach(b->t, &b->err));
     MUST(b, b->t->ops->attach(b->t, &b->err));
@@ -240,10 +240,10 @@ static void serial__noise__memory_arrives_whole(void **state)
         MUST(b, b->t->ops->write_mem(b->t, DATA, 0, out, sizeof out, &b->err));
         MUST(b, b->t->ops->read_mem(b->t, DATA, 0, in, sizeof in, &b->err));
         assert_memory_equal(in, out, sizeof out);
-        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "leaf"), 2, &b->err));
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "leaf"), 2, &b->err));
         for (int k = 0; k < 5; k++) { /* each turn once, whatever was damaged on the way */
-            cont(b);
-            assert_int_equal(wait_for_stop(b).pc, label(b, "leaf"));
+            continue_board(b);
+            assert_int_equal(wait_for_stop(b).pc, label_address(b, "leaf"));
             assert_int_equal(get_reg(b, 1), k + 1);
         }
         finish_rig(l);
@@ -285,7 +285,7 @@ static void serial__stray_byte_in_a_step__it_goes_on(void **state)
         MUST(b, b->t->ops->resume(b->t,
                                   &(struct resume){ .kind = RESUME_RANGE,
                                                     .range_lo = CODE,
-                                                    .range_hi = label(b, "out") },
+                                                    .range_hi = label_address(b, "out") },
                                   &b->err));
         struct target_stop stop;
         int stopped = 0; /* on a busy machine the board is through before the last byte has come */
@@ -297,7 +297,7 @@ static void serial__stray_byte_in_a_step__it_goes_on(void **state)
         if (!stopped)
             stop = wait_for_stop(b);
         assert_int_equal(stop.reason, STOP_STEP);
-        assert_int_equal(stop.pc, label(b, "out"));
+        assert_int_equal(stop.pc, label_address(b, "out"));
         assert_int_equal(get_reg(b, 1), TURNS);
     }
     finish_rig(l);
@@ -345,7 +345,7 @@ static void serial__cable_pulled__is_gone_at_once(void **state)
         uint8_t byte[4];
         halt_it(b);
         if (running)
-            cont(b);
+            continue_board(b);
         serial_rig_pull(l->rig);
         int ret = 0;
         for (int i = 0; i < 50 && ret >= 0; i++)
@@ -367,7 +367,7 @@ static void serial__program_prints__text_is_reported_and_halts_come_through(void
     MUST(b, b->t->ops->attach(b->t, &b->err));
     for (int i = 0; i < 5; i++) {
         halt_it(b);
-        cont(b);
+        continue_board(b);
         assert_int_equal(b->t->ops->poll(b->t, 20000000, &stop, &b->err), 0);
     }
     assert_non_null(strstr(l->said, "the program says: hello, line\n"));

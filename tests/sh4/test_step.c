@@ -240,12 +240,12 @@ static void walk_it(const struct walk *w, const char *spec)
     if (!(start_sr(w) & 0x40000000)) /* P1 is not for user mode */
         set_reg(b, R_PC, CODE & 0x1FFFFFFF);
     for (size_t i = 0; i < ARRAY_LEN(w->path) && w->path[i]; i++) {
-        struct target_stop s = step(b);
+        struct target_stop s = step_board(b);
         assert_int_equal(s.reason, STOP_STEP);
         assert_int_equal(s.signal, 5);
-        if ((get_reg(b, R_PC) ^ label(b, w->path[i])) & 0x1FFFFFFF)
+        if ((get_reg(b, R_PC) ^ label_address(b, w->path[i])) & 0x1FFFFFFF)
             fail_msg("%s: step %zu ended at %08x, not at %s (%08x)", w->name, i, get_reg(b, R_PC),
-                     w->path[i], label(b, w->path[i]));
+                     w->path[i], label_address(b, w->path[i]));
         assert_int_equal(s.pc, get_reg(b, R_PC));
     }
     for (size_t i = 0; i < ARRAY_LEN(w->regs) && (w->regs[i].reg || w->regs[i].value); i++)
@@ -280,7 +280,7 @@ static void step__at_code_that_cannot_be_read__is_the_programs_tlb_miss(void **s
     set_reg(b, R_PC, 0x00001000);
     MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
     keeps_running(b);
-    assert_int_equal(halt(b).pc & ~3u, label(b, "tlb") & ~3u);
+    assert_int_equal(halt_board(b).pc & ~3u, label_address(b, "tlb") & ~3u);
     assert_int_equal(get_reg(b, R_EXPEVT), 0x040);
     board_close(b);
 }
@@ -296,10 +296,10 @@ static void step__through_a_handler__returns_to_the_interrupted_code(void **stat
                   "g4: stc sgr,r4\n g5: rte\n nop\n .align 2\n elit: .long 0xFF000024\n");
     static const char *const path[] = { "t", "general", "g2", "g3", "g4", "g5", "after", "end" };
     for (size_t i = 0; i < ARRAY_LEN(path); i++) {
-        step(b);
-        assert_int_equal(get_reg(b, R_PC), label(b, path[i]));
+        step_board(b);
+        assert_int_equal(get_reg(b, R_PC), label_address(b, path[i]));
         if (!strcmp(path[i], "g5")) {
-            assert_int_equal(get_reg(b, 1), label(b, "after"));
+            assert_int_equal(get_reg(b, 1), label_address(b, "after"));
             assert_int_equal(get_reg(b, 3), 0x160);
             assert_int_equal(get_reg(b, 4), 0x8C100000);
         }
@@ -319,17 +319,17 @@ static void resume__at_a_handlers_first_instruction__the_handler_works(void **st
                   "vbr: .space 256\n general: stc spc,r1\n mov.l elit,r2\n mov.l @r2,r3\n"
                   "stc sgr,r4\n ldc r1,r1_bank\n ldc r3,r3_bank\n ldc r4,r4_bank\n rte\n nop\n "
                   ".align 2\n elit: .long 0xFF000024\n");
-    step(b);
-    assert_int_equal(get_reg(b, R_PC), label(b, "general"));
-    assert_int_equal(get_reg(b, R_SPC), label(b, "after"));
+    step_board(b);
+    assert_int_equal(get_reg(b, R_PC), label_address(b, "general"));
+    assert_int_equal(get_reg(b, R_SPC), label_address(b, "after"));
     assert_int_equal(get_reg(b, R_SSR), SR_PLAIN);
     assert_int_equal(get_reg(b, R_SR) & 0x70000000, 0x70000000);
-    cont(b);
+    continue_board(b);
     keeps_running(b);
-    halt(b);
-    assert_int_equal(get_reg(b, R_PC) & ~3u, label(b, "loop") & ~3u);
+    halt_board(b);
+    assert_int_equal(get_reg(b, R_PC) & ~3u, label_address(b, "loop") & ~3u);
     assert_int_equal(get_reg(b, 9), 4);
-    assert_int_equal(get_reg(b, 1), label(b, "after"));
+    assert_int_equal(get_reg(b, 1), label_address(b, "after"));
     assert_int_equal(get_reg(b, 3), 0x160);
     assert_int_equal(get_reg(b, 4), 0x8C100000);
     board_close(b);
@@ -340,9 +340,9 @@ static void range__a_loop__runs_in_the_agent_until_it_is_left(void **state)
     (void)state;
     struct board *b =
         board_start("sh7750", "start: mov #100,r0\n l: dt r0\n bf l\n e: nop\n bra e\n nop");
-    struct target_stop s = range(b, CODE, label(b, "e"));
+    struct target_stop s = step_range(b, CODE, label_address(b, "e"));
     assert_int_equal(s.reason, STOP_STEP);
-    assert_int_equal(s.pc, label(b, "e"));
+    assert_int_equal(s.pc, label_address(b, "e"));
     assert_int_equal(get_reg(b, 0), 0);
     board_close(b);
 }
@@ -352,10 +352,10 @@ static void range__a_breakpoint_inside__stops_there(void **state)
     (void)state;
     struct board *b =
         board_start("sh7750", "start: mov #100,r0\n l: dt r0\n m: bf l\n e: nop\n bra e\n nop");
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "m"), 2, &b->err));
-    struct target_stop s = range(b, CODE, label(b, "e"));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "m"), 2, &b->err));
+    struct target_stop s = step_range(b, CODE, label_address(b, "e"));
     assert_int_equal(s.reason, STOP_SWBREAK);
-    assert_int_equal(s.pc, label(b, "m"));
+    assert_int_equal(s.pc, label_address(b, "m"));
     assert_int_equal(get_reg(b, 0), 99);
     board_close(b);
 }
@@ -369,7 +369,7 @@ static void range__endless__a_halt_gets_through(void **state)
              b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 4 },
              &b->err));
     keeps_running(b);
-    assert_int_equal(halt(b).reason, STOP_REQUEST);
+    assert_int_equal(halt_board(b).reason, STOP_REQUEST);
     assert_int_equal(get_reg(b, R_PC), CODE);
     board_close(b);
 }
@@ -411,12 +411,12 @@ static void end_of_release(size_t row, const char *spec, unsigned steps, uint32_
     set_reg(b, R_SR, 0x700000F0);
     set_reg(b, R_R0B1 + 2, 0x600000F0);
     for (unsigned n = 0; n < steps; n++)
-        assert_int_equal(step(b).reason, STOP_STEP);
-    cont(b); /* no breakpoint: natively */
+        assert_int_equal(step_board(b).reason, STOP_STEP);
+    continue_board(b); /* no breakpoint: natively */
     keeps_running(b);
-    struct target_stop s = halt(b);
+    struct target_stop s = halt_board(b);
     assert_int_equal(s.reason, STOP_REQUEST);
-    assert_int_equal(s.pc, label(b, "e"));
+    assert_int_equal(s.pc, label_address(b, "e"));
     assert_int_equal(get_reg(b, 5), 9);
     for (unsigned r = 0; r < 25; r++)
         regs[r] = get_reg(b, r);
@@ -428,8 +428,9 @@ static struct target_stop go_with_bl(struct board **b, const char *program, cons
     *b = board_start("sh7750", program);
     set_reg(*b, R_SR, 0x700000F0);
     if (breakpoint)
-        MUST(*b, (*b)->t->ops->insert_bp((*b)->t, BP_SOFT, label(*b, breakpoint), 2, &(*b)->err));
-    cont(*b);
+        MUST(*b, (*b)->t->ops->insert_bp((*b)->t, BP_SOFT, label_address(*b, breakpoint), 2,
+                                         &(*b)->err));
+    continue_board(*b);
     return wait_stop(*b);
 }
 
@@ -444,14 +445,14 @@ static void continue__breakpoint_in_bl_code__stops_there_and_goes_on(void **stat
         "l");
     for (uint32_t left = 3; left; left--) {
         assert_int_equal(s.reason, STOP_SWBREAK);
-        assert_int_equal(s.pc, label(b, "l"));
+        assert_int_equal(s.pc, label_address(b, "l"));
         assert_int_equal(get_reg(b, 0), left);
         if (left == 1) {
-            MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label(b, "h"), 2, &b->err));
-            MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "m"), 2, &b->err));
-            MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+            MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label_address(b, "h"), 2, &b->err));
+            MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "m"), 2, &b->err));
+            MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
         }
-        cont(b);
+        continue_board(b);
         s = wait_stop(b);
     }
     static const struct {
@@ -462,8 +463,8 @@ static void continue__breakpoint_in_bl_code__stops_there_and_goes_on(void **stat
     };
     for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
         assert_int_equal(s.reason, rest[i].reason);
-        assert_int_equal(s.pc, label(b, rest[i].at));
-        cont(b);
+        assert_int_equal(s.pc, label_address(b, rest[i].at));
+        continue_board(b);
         s = wait_stop(b);
     }
     assert_int_equal(get_reg(b, 6), 5);
@@ -475,15 +476,15 @@ static void continue__endless_bl_code_with_a_breakpoint_elsewhere__can_be_halted
     (void)state;
     struct board *b = board_start("sh7750", "start: bra start\n add #1,r0\n e: nop\n");
     set_reg(b, R_SR, 0x700000F0);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
     keeps_running(b);
-    struct target_stop s = halt(b);
+    struct target_stop s = halt_board(b);
     assert_int_equal(s.reason, STOP_REQUEST);
     assert_int_equal(s.pc, CODE);
     assert_int_not_equal(get_reg(b, 0), 0);
-    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
     keeps_running(b);
     MUST(b, b->t->ops->detach(b->t, &b->err));
     board_close(b);
@@ -496,9 +497,9 @@ static void continue__exception_with_bl__is_a_stop_that_says_so(void **state)
     struct board *b;
     struct target_stop s = go_with_bl(&b, "start: nop\n t: trapa #5\n nop\n e: nop\n", "e");
     assert_int_equal(s.reason, STOP_SIGNAL);
-    assert_int_equal(s.pc, label(b, "t"));
+    assert_int_equal(s.pc, label_address(b, "t"));
     assert_non_null(strstr(s.text, "resets the CPU"));
-    cont(b); /* as asked for */
+    continue_board(b); /* as asked for */
     s = wait_stop(b);
     assert_int_equal(s.reason, STOP_RESET);
     assert_non_null(strstr(s.text, "reset itself"));
@@ -515,8 +516,8 @@ static void step__address_error_with_bl__is_a_stop_that_says_so(void **state)
     (void)state;
     struct board *b = board_start("sh7750", "start: mov #1,r0\n a: mov.l @r0,r1\n nop\n e: nop\n");
     set_reg(b, R_SR, 0x700000F0);
-    step(b);
-    struct target_stop s = step(b);
+    step_board(b);
+    struct target_stop s = step_board(b);
     assert_int_equal(s.reason, STOP_RESET);
     assert_non_null(strstr(s.text, "reset itself"));
     board_close(b);
@@ -528,17 +529,17 @@ static void breakpoint__met_in_a_handler__is_a_stop_that_says_so(void **state)
     struct board *b =
         board_start("sh7750", "start: mov #3,r9\n trapa #5\n loop: bra loop\n nop\n"
                               "vbr: .space 256\n general: mov #1,r1\n h: mov #2,r1\n rte\n nop\n");
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "h"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "h"), 2, &b->err));
+    continue_board(b);
     struct target_stop s = wait_stop(b);
     assert_int_equal(s.reason, STOP_RESET);
     assert_non_null(strstr(s.text, "breakpoint"));
     assert_int_equal(s.pc >> 16, 0xA000);
     assert_int_equal(get_reg(b, R_VBR), 0);
-    set_reg(b, R_PC, label(b, "loop")); /* the debugger is as good as new */
+    set_reg(b, R_PC, label_address(b, "loop")); /* the debugger is as good as new */
     set_reg(b, R_SR, SR_PLAIN);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "loop"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "loop"), 2, &b->err));
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
     board_close(b);
 }

@@ -43,9 +43,9 @@ static void halt__and_resume__keep_every_register(void **state)
     for (unsigned n = 0; n < 59; n++)
         want[n] = get_reg(b, n);
     for (int round = 0; round < 3; round++) {
-        cont(b);
+        continue_board(b);
         keeps_running(b);
-        assert_int_equal(halt(b).reason, STOP_REQUEST);
+        assert_int_equal(halt_board(b).reason, STOP_REQUEST);
         for (unsigned n = 0; n < 59; n++) {
             if (n == R_SSR || n == R_SPC) /* BL=0: nobody owns them */
                 continue;
@@ -61,12 +61,12 @@ static void halt__with_bl_set__says_what_is_lost(void **state)
     (void)state;
     struct board *b = board_start("sh7750", "start: mov #0,r0\n ldc r2,sr\n l: bra l\n nop");
     set_reg(b, 2, 0x700000F0);
-    cont(b);
+    continue_board(b);
     keeps_running(b);
-    struct target_stop s = halt(b);
+    struct target_stop s = halt_board(b);
     assert_int_equal(s.reason, STOP_REQUEST);
     assert_non_null(strstr(s.text, "BL=1"));
-    assert_int_equal(s.pc, label(b, "l"));
+    assert_int_equal(s.pc, label_address(b, "l"));
     board_close(b);
 }
 
@@ -98,9 +98,9 @@ static void halt__of_handlers__waits_for_bl_to_be_clear(void **state)
     for (unsigned i = 0; i < HALTS; i++) {
         struct target_stop stop;
         seed = seed * 1664525 + 1013904223;
-        cont(b);
+        continue_board(b);
         assert_int_equal(b->t->ops->poll(b->t, 3000000 + seed % 5000000, &stop, &b->err), 0);
-        assert_int_equal(halt(b).reason, STOP_REQUEST);
+        assert_int_equal(halt_board(b).reason, STOP_REQUEST);
         assert_int_equal(get_reg(b, R_SR) & 0x10000000, 0);
     }
     assert_int_equal(get_reg(b, REG_R9), 0);
@@ -123,7 +123,7 @@ static void halt__of_a_handler_without_end__is_refused_in_words_and_can_be_force
     struct target_stop stop = { .reason = STOP_NONE };
     char out[256];
     set_reg(b, 2, 0x500000F0);
-    cont(b);
+    continue_board(b);
     keeps_running(b);
     MUST(b, b->t->ops->halt(b->t, &b->err));
     int ret = 0;
@@ -146,7 +146,7 @@ static void reset_run__program__starts_again(void **state)
     struct board *b = board_start("sh7750", COUNT_LOOP);
     MUST(b, b->t->ops->reset(b->t, RESET_RUN, &b->err));
     keeps_running(b);
-    struct target_stop s = halt(b);
+    struct target_stop s = halt_board(b);
     assert_true((s.pc & 0x1FFFFFFF) < 0x200000); /* boot ROM */
     board_close(b);
 }
@@ -155,10 +155,10 @@ static void detach__with_breakpoints__leaves_the_board_clean(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP "far: nop\n");
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "far"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "far"), 2, &b->err));
     MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 4, &b->err));
     set_reg(b, R_VBR, 0x8C030000);
-    cont(b);
+    continue_board(b);
     keeps_running(b);
     MUST(b, b->t->ops->detach(b->t, &b->err));
     /* Look again as a newcomer, who knows of no patches. */
@@ -167,18 +167,18 @@ static void detach__with_breakpoints__leaves_the_board_clean(void **state)
     MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
     MUST(b, b->t->ops->attach(b->t, &b->err));
     uint32_t before = 0;
-    halt(b);
+    halt_board(b);
     before = get_reg(b, 0);
     uint8_t code[2];
-    MUST(b, b->t->ops->read_mem(b->t, label(b, "far"), 2, code, 2, &b->err));
+    MUST(b, b->t->ops->read_mem(b->t, label_address(b, "far"), 2, code, 2, &b->err));
     assert_int_equal(le16(code), 0x0009);
     assert_int_equal(get_reg(b, R_VBR), 0x8C030000);
     uint8_t bbrb[2];
     MUST(b, b->t->ops->read_mem(b->t, 0xFF200014, 2, bbrb, 2, &b->err));
     assert_int_equal(le16(bbrb), 0);
-    cont(b);
+    continue_board(b);
     keeps_running(b);
-    halt(b);
+    halt_board(b);
     assert_int_not_equal(get_reg(b, 0), before);
     board_close(b);
 }
@@ -220,15 +220,15 @@ static void take_picture(struct board *b, struct picture *p)
 
 static void use_everything(struct board *b)
 {
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
-    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label(b, "far"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "l"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label_address(b, "far"), 2, &b->err));
     MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 4, &b->err));
     MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
     for (int i = 0; i < 5; i++)
-        step(b);
-    range(b, CODE, label(b, "l"));
+        step_board(b);
+    step_range(b, CODE, label_address(b, "l"));
     get_reg(b, R_XF0 + 3);
 }
 
@@ -261,7 +261,7 @@ static void detach__after_a_session_that_used_everything__board_as_found(void **
             MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
             MUST(b, b->t->ops->attach(b->t, &b->err));
             assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
-            halt(b);
+            halt_board(b);
             take_picture(b, round ? &after : &before);
             for (size_t i = 0; i < ARRAY_LEN(touched); i++)
                 assert_int_equal((round ? after : before).regs[i], touched[i].value);
@@ -279,14 +279,14 @@ static void attach__agent_left_waiting_by_a_lost_session__takes_over_halted(void
 {
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "l"), 2, &b->err));
+    continue_board(b);
     struct sh4_options opt = { .allow_private = true };
     b->t->ops->close(b->t); /* the host dies here */
     MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
     MUST(b, b->t->ops->attach(b->t, &b->err));
     assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
-    assert_int_equal(get_reg(b, R_PC), label(b, "l"));
+    assert_int_equal(get_reg(b, R_PC), label_address(b, "l"));
     /* The patch is still there; the image tells what was under it. */
     struct image_section text = {
         .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true
@@ -296,7 +296,7 @@ static void attach__agent_left_waiting_by_a_lost_session__takes_over_halted(void
     uint8_t code[16];
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
     assert_memory_equal(code, b->prog.code, b->prog.len);
-    cont(b);
+    continue_board(b);
     keeps_running(b);
     board_close(b);
 }
@@ -308,7 +308,7 @@ static void attach__session_lost_inside_a_block__takes_over_halted(void **state)
     struct board *b = board_start("sh7750", COUNT_LOOP);
     struct sh4_target *p = (struct sh4_target *)b->t;
     const struct sh4_agent_layout *a = p->agent.layout;
-    step(b);
+    step_board(b);
     uint32_t m = 0x13572468, c = m, w[9];
     uint32_t head[4] = { a->op_write - (uint32_t)a->ref_call, DATA, a->st4 - (uint32_t)a->ref_write,
                          900 };
@@ -323,7 +323,7 @@ static void attach__session_lost_inside_a_block__takes_over_halted(void **state)
     MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
     MUST(b, b->t->ops->attach(b->t, &b->err));
     assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
-    assert_int_equal(get_reg(b, R_PC), label(b, "l"));
+    assert_int_equal(get_reg(b, R_PC), label_address(b, "l"));
     board_close(b);
 }
 
@@ -331,15 +331,15 @@ static void reattach__board_lost_its_memory__breakpoints_come_back(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP);
-    uint32_t l = label(b, "l");
+    uint32_t l = label_address(b, "l");
     uint8_t was[2];
-    step(b); /* what the host has only noted would be lost with the connection */
+    step_board(b); /* what the host has only noted would be lost with the connection */
     MUST(b, b->t->ops->read_mem(b->t, l, 2, was, 2, &b->err));
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, l, 2, &b->err));
     /* As a power cycle and a reload of the program leave it. */
     MUST(b, sh4_mem_write_raw((struct sh4_target *)b->t, l, 2, was, 2, &b->err));
     MUST(b, b->t->ops->attach(b->t, &b->err));
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
     board_close(b);
 }
@@ -358,13 +358,13 @@ static void reattach__program_waits_for_its_own_exception__runs_on(void **state)
                               "shll2 r1\n w: dt r1\n bf w\n bra l\n nop\n e: nop\n"
                               "vbr: .space 256\n general: rte\n nop\n");
     /* for that exceptions come to the agent */
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
     unseen_for(b, 100000);
     MUST(b, b->t->ops->attach(b->t, &b->err));
     assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
     keeps_running(b);
-    halt(b);
+    halt_board(b);
     assert_true(get_reg(b, 8) > 5);
     board_close(b);
 }
@@ -383,13 +383,13 @@ static void reattach__program_stopped_meanwhile__says_by_what(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct board *b = board_start("sh7750", rows[i].program);
         MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
-        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-        cont(b);
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+        continue_board(b);
         unseen_for(b, 100000);
         MUST(b, b->t->ops->attach(b->t, &b->err));
         assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
         assert_int_equal(b->t->ops->why_halted(b->t).reason, rows[i].why);
-        assert_int_equal(get_reg(b, R_PC), label(b, "e"));
+        assert_int_equal(get_reg(b, R_PC), label_address(b, "e"));
         board_close(b);
     }
 }
@@ -401,7 +401,7 @@ static void memory__of_the_agent_itself__is_not_written(void **state)
     uint8_t v[4] = { 0 };
     assert_int_equal(b->t->ops->write_mem(b->t, 0xFC000000, 0, v, 4, &b->err), -ERR_UNSUPPORTED);
     assert_int_equal(b->t->ops->write_mem(b->t, 0xFFF00008, 0, v, 4, &b->err), -ERR_UNSUPPORTED);
-    step(b);
+    step_board(b);
     board_close(b);
 }
 
@@ -478,8 +478,8 @@ static void fpu__both_banks__reach_the_program(void **state)
     set_reg(b, R_FR0 + 1, 0x3F800000);
     set_reg(b, R_FR0 + 2, 0x40000000);
     set_reg(b, R_XF0 + 3, 0xCAFE0003);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
     assert_int_equal(get_reg(b, R_FPSCR) >> 21 & 1, 1);
     assert_int_equal(get_reg(b, R_XF0 + 2), 0x40400000); /* FRCHG: what was FR2 is XF2 */
@@ -549,11 +549,11 @@ memory__written_through_either_alias_over_a_dirty_line__is_what_the_program_read
         set32at(b, 0xFF00001C, 0x0000090D); /* ICE ICI OCE CB OCI */
         set_reg(b, 1, 0x11111111);
         set_reg(b, 2, DATA);
-        step(b);
-        step(b);
+        step_board(b);
+        step_board(b);
         set32at(b, aliases[i], 0x600D600D);
         for (int k = 0; k < 2; k++)
-            step(b);
+            step_board(b);
         assert_int_equal(get_reg(b, 3), 0x600D600D);
         assert_int_equal(get_reg(b, 4), 0x11111111);
         board_close(b);
@@ -568,21 +568,21 @@ static void softbreak__set_at_one_alias__met_at_the_other(void **state)
         struct board *b =
             board_start("sh7750", "start: mov.w @r2,r3\n mov.w r3,@r2\n jmp @r1\n nop\n .align 4\n"
                                   "l: mov #1,r5\n add #1,r0\n e: bra e\n nop");
-        uint32_t l = label(b, "l");
+        uint32_t l = label_address(b, "l");
         set32at(b, 0xFF00001C, 0x0000090D);
         set_reg(b, 1, way ? l : l + 0x20000000); /* where it runs */
         set_reg(b, 2, l);                        /* its own code, written over itself: dirty */
         set_reg(b, 0, 0);
-        step(b);
-        step(b);
+        step_board(b);
+        step_board(b);
         MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, way ? l + 0x20000000 : l, 2, &b->err));
-        cont(b);
+        continue_board(b);
         struct target_stop s = wait_stop(b);
         assert_int_equal(s.reason, STOP_SWBREAK);
         assert_int_equal(s.pc, way ? l : l + 0x20000000);
-        cont(b);
+        continue_board(b);
         keeps_running(b);
-        halt(b);
+        halt_board(b);
         assert_int_equal(get_reg(b, 5), 1);
         assert_int_equal(get_reg(b, 0), 1);
         board_close(b);
@@ -649,8 +649,8 @@ static void same__breakpoint_inside__is_a_difference_that_reading_hides(void **s
     size_t n = b->prog.len & ~(size_t)3;
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, n, &b->err));
     assert_int_equal(b->t->ops->same_mem(b->t, CODE, code, n, &b->err), 1);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
-    step(b); /* now it is in memory */
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "l"), 2, &b->err));
+    step_board(b); /* now it is in memory */
     assert_int_equal(b->t->ops->same_mem(b->t, CODE, code, n, &b->err), 0);
     board_close(b);
 }
@@ -667,7 +667,7 @@ static void same__and_find__programs_registers_stay(void **state)
     set_reg(b, 8, 0x87654321);
     assert_int_equal(b->t->ops->same_mem(b->t, DATA, bytes, 4, &b->err), 1);
     assert_true(sh4_agent_find((struct sh4_target *)b->t, DATA, 4, word, &at, &b->err) > 0);
-    step(b);
+    step_board(b);
     assert_int_equal(get_reg(b, 9), 0x12345678);
     assert_int_equal(get_reg(b, 8), 0x87654321);
     board_close(b);
@@ -735,7 +735,7 @@ static void hold__write_that_faults__is_reported_by_what_takes_it_along(void **s
     assert_non_null(strstr(b->err.what, "8c020001"));
     MUST(b, sh4_agent_release(p, &b->err));
     set_reg(b, R_PC, pc);
-    step(b); /* the registers are written as a whole */
+    step_board(b); /* the registers are written as a whole */
     assert_int_equal(get_reg(b, R_PC), pc + 2);
     board_close(b);
 }
@@ -753,8 +753,8 @@ static void memory__refused_by_the_target__is_a_fault_and_the_agent_lives(void *
     set32at(b, 0xFF000010, 0);
     set32at(b, DATA, 0x600D600D);
     assert_int_equal(get32at(b, DATA), 0x600D600D);
-    step(b);
-    assert_int_equal(get_reg(b, R_PC), label(b, "l"));
+    step_board(b);
+    assert_int_equal(get_reg(b, R_PC), label_address(b, "l"));
     board_close(b);
 }
 
@@ -787,10 +787,10 @@ static void work_to_the_end(struct board *b, struct outcome *out)
 {
     struct target_stop s;
     do {
-        cont(b);
+        continue_board(b);
         s = wait_stop(b);
     } while (s.reason != STOP_SWBREAK);
-    assert_int_equal(s.pc, label(b, "e"));
+    assert_int_equal(s.pc, label_address(b, "e"));
     for (unsigned n = 0; n < ARRAY_LEN(out->reg); n++)
         out->reg[n] = n == R_SSR || n == R_SPC ? 0 : get_reg(b, n);
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, out->memory, sizeof out->memory, &b->err));
@@ -803,21 +803,21 @@ static unsigned look_while_it_runs(struct board *b, unsigned *refused)
     unsigned n = 0;
     uint32_t before = 0;
     uint8_t v[4];
-    cont(b);
+    continue_board(b);
     for (int ret = 0; ret == 0; ret = b->t->ops->poll(b->t, 30000, &s, &b->err)) {
-        ret = b->t->ops->read_mem(b->t, label(b, "table") + 4, 0, v, 4, &b->err);
+        ret = b->t->ops->read_mem(b->t, label_address(b, "table") + 4, 0, v, 4, &b->err);
         if (ret == -ERR_STATE) {
             (*refused)++;
             continue;
         }
-        must(b, ret, "read");
+        must_succeed(b, ret, "read");
         uint32_t now = get32(v, b->t->big_endian);
         assert_true(now >= before);
         before = now;
         n += b->t->ops->state(b->t) == TARGET_RUNNING;
     }
     assert_int_equal(s.reason, STOP_SWBREAK);
-    assert_int_equal(s.pc, label(b, "e"));
+    assert_int_equal(s.pc, label_address(b, "e"));
     return n;
 }
 
@@ -829,7 +829,7 @@ static void look_changes_nothing(const char *spec, const char *program)
         struct board *b = board_start(spec, program);
         unsigned refused = 0, n = 0;
         set_reg(b, 14, DATA);
-        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
         uint64_t start = b->t->ops->now_ns(b->t);
         if (look)
             n = look_while_it_runs(b, &refused);
@@ -880,7 +880,7 @@ static void sample__two_loops_of_known_length__met_in_proportion(void **state)
     uint64_t rng = 1, pc = 0;
     unsigned a = 0, other = 0, in_b = 0;
     assert_int_equal(b->t->ops->sample_pc(b->t, &pc, NULL), -ERR_STATE);
-    cont(b);
+    continue_board(b);
     for (int k = 0; k < 16000; k++) {
         struct target_stop s;
         rng = rng * 6364136223846793005ull + 1442695040888963407ull;
@@ -888,9 +888,9 @@ static void sample__two_loops_of_known_length__met_in_proportion(void **state)
         int ret = b->t->ops->sample_pc(b->t, &pc, &b->err);
         assert_int_equal(ret, 1);
         pc |= 0x80000000;
-        a += pc >= label(b, "a") && pc < label(b, "aend");
-        in_b += pc >= label(b, "b") && pc < label(b, "bend");
-        other += pc < label(b, "start") || pc >= label(b, "n1");
+        a += pc >= label_address(b, "a") && pc < label_address(b, "aend");
+        in_b += pc >= label_address(b, "b") && pc < label_address(b, "bend");
+        other += pc < label_address(b, "start") || pc >= label_address(b, "n1");
     }
     print_message("  %u in the long loop, %u in the short one\n", a, in_b);
     assert_int_equal(other, 0);
@@ -906,7 +906,7 @@ static void memory__of_a_running_target_without_breakpoints__is_read_and_left_cl
     uint8_t v[4];
     struct counter_values c[2];
     MUST(b, b->t->ops->counters_arm(b->t, (uint16_t[2]){ 0x23, 0x13 }, &b->err));
-    cont(b);
+    continue_board(b);
     for (int i = 0; i < 10; i++) {
         keeps_running(b);
         MUST(b, b->t->ops->read_mem(b->t, CODE, 0, v, 2, &b->err));
@@ -920,7 +920,7 @@ static void memory__of_a_running_target_without_breakpoints__is_read_and_left_cl
     MUST(b, b->t->ops->write_mem(b->t, DATA, 0, v, 4, &b->err));
     MUST(b, b->t->ops->detach(b->t, &b->err));
     MUST(b, b->t->ops->attach(b->t, &b->err));
-    halt(b);
+    halt_board(b);
     assert_int_equal(get32at(b, DATA), 0xCAFE0001);
     assert_int_equal(get_reg(b, R_VBR), 0);
     assert_int_equal(get_reg(b, R_DBR), 0);
@@ -934,17 +934,18 @@ static void softbreak__hit_resumed_and_hit_again__counts_every_turn(void **state
 {
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err)); /* idempotent */
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "l"), 2, &b->err));
+    MUST(b,
+         b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "l"), 2, &b->err)); /* idempotent */
     for (uint32_t turn = 0; turn < 5; turn++) {
-        cont(b);
+        continue_board(b);
         struct target_stop s = wait_stop(b);
         assert_int_equal(s.reason, STOP_SWBREAK);
-        assert_int_equal(s.pc, label(b, "l"));
+        assert_int_equal(s.pc, label_address(b, "l"));
         assert_int_equal(get_reg(b, 0), turn);
     }
-    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label_address(b, "l"), 2, &b->err));
+    continue_board(b);
     keeps_running(b);
     board_close(b);
 }
@@ -955,23 +956,23 @@ static void softbreak__code_in_both_caches__is_seen_by_fetch(void **state)
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP "far: nop\n");
     set32at(b, 0xFF00001C, 0x0000090D); /* ICE ICI OCE CB OCI */
-    cont(b);
+    continue_board(b);
     keeps_running(b);
-    halt(b);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
-    cont(b);
+    halt_board(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "l"), 2, &b->err));
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
-    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "l"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label_address(b, "l"), 2, &b->err));
+    continue_board(b);
     keeps_running(b);
-    halt(b);
+    halt_board(b);
     /* New code over old while cached: the program must execute it. */
     uint8_t nops[2];
     put_le16(nops, 0x7002); /* add #2,r0 */
-    MUST(b, b->t->ops->write_mem(b->t, label(b, "l"), 0, nops, 2, &b->err));
+    MUST(b, b->t->ops->write_mem(b->t, label_address(b, "l"), 0, nops, 2, &b->err));
     set_reg(b, 0, 0);
-    set_reg(b, R_PC, label(b, "l"));
-    step(b);
+    set_reg(b, R_PC, label_address(b, "l"));
+    step_board(b);
     assert_int_equal(get_reg(b, 0), 2);
     board_close(b);
 }
@@ -980,7 +981,7 @@ static void softbreak__memory__shows_and_keeps_the_programs_bytes(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP);
-    uint32_t l = label(b, "l");
+    uint32_t l = label_address(b, "l");
     uint8_t before[8], after[8];
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, before, 8, &b->err));
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, l, 2, &b->err));
@@ -994,12 +995,12 @@ static void softbreak__memory__shows_and_keeps_the_programs_bytes(void **state)
     assert_int_equal(one, before[l + 1 - CODE]);
     put_le16(before + (l - CODE), 0x7003); /* add #3,r0 written over the patch */
     MUST(b, b->t->ops->write_mem(b->t, CODE, 0, before, 8, &b->err));
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_stop(b).pc, l);
     MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, l, 2, &b->err));
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, after, 8, &b->err));
     assert_memory_equal(before, after, 8);
-    step(b);
+    step_board(b);
     assert_int_equal(get_reg(b, 0), 3);
     board_close(b);
 }
@@ -1013,11 +1014,11 @@ static void softbreak__odd_rom_or_slot__refused_or_done_in_hardware(void **state
     assert_int_equal(b->t->ops->insert_bp(b->t, BP_SOFT, 0xA0000010, 2, &b->err), -ERR_FAULT);
     assert_non_null(strstr(b->err.hint, "hardware"));
     /* In a slot TRAPA is illegal: the user break controller takes over. */
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "slot"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "slot"), 2, &b->err));
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_HWBREAK);
-    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "slot"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label_address(b, "slot"), 2, &b->err));
+    continue_board(b);
     keeps_running(b);
     board_close(b);
 }
@@ -1026,21 +1027,21 @@ static void hardbreak__two_channels__stop_before_and_run_out(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label(b, "l"), 2, &b->err));
-    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label(b, "l") + 2, 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label_address(b, "l"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, label_address(b, "l") + 2, 2, &b->err));
     assert_int_equal(b->t->ops->insert_bp(b->t, BP_HARD, CODE, 2, &b->err), -ERR_RESOURCE);
     for (uint32_t turn = 0; turn < 3; turn++) {
-        cont(b);
+        continue_board(b);
         struct target_stop s = wait_stop(b);
         assert_int_equal(s.reason, STOP_HWBREAK);
-        assert_int_equal(s.pc, label(b, "l"));
+        assert_int_equal(s.pc, label_address(b, "l"));
         assert_int_equal(get_reg(b, 0), turn);
-        cont(b);
-        assert_int_equal(wait_stop(b).pc, label(b, "l") + 2);
+        continue_board(b);
+        assert_int_equal(wait_stop(b).pc, label_address(b, "l") + 2);
     }
-    struct target_stop s = step(b); /* both channels taken: one is lent */
+    struct target_stop s = step_board(b); /* both channels taken: one is lent */
     assert_int_equal(s.reason, STOP_STEP);
-    assert_int_equal(s.pc, label(b, "l") - 0);
+    assert_int_equal(s.pc, label_address(b, "l") - 0);
     board_close(b);
 }
 
@@ -1072,14 +1073,14 @@ static void watch__reads_writes_and_regions__report_their_address(void **state)
         struct board *b = board_start("sh7750", rows[i].program);
         set_reg(b, 2, DATA);
         MUST(b, b->t->ops->insert_bp(b->t, rows[i].kind, rows[i].at, rows[i].len, &b->err));
-        cont(b);
+        continue_board(b);
         struct target_stop s = wait_stop(b);
         assert_int_equal(s.reason, STOP_WATCH);
         assert_int_equal(s.watch_kind, rows[i].kind);
         assert_true(s.watch_addr >= rows[i].at && s.watch_addr < rows[i].at + rows[i].len);
-        assert_int_equal(s.pc, label(b, rows[i].pc));
+        assert_int_equal(s.pc, label_address(b, rows[i].pc));
         MUST(b, b->t->ops->remove_bp(b->t, rows[i].kind, rows[i].at, rows[i].len, &b->err));
-        cont(b);
+        continue_board(b);
         keeps_running(b);
         board_close(b);
     }
@@ -1095,12 +1096,12 @@ static void exceptions__of_the_program__stay_its_own(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", TRAPPER);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
-    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
+    assert_int_equal(wait_stop(b).pc, label_address(b, "e"));
     assert_int_equal(get_reg(b, 2), 1); /* its handler ran, through our vectors */
     assert_int_equal(get_reg(b, 9), 7);
-    assert_int_equal(get_reg(b, R_VBR), label(b, "vbr"));
+    assert_int_equal(get_reg(b, R_VBR), label_address(b, "vbr"));
     board_close(b);
 }
 
@@ -1122,23 +1123,23 @@ static void vbr__set_by_the_program_under_breakpoints__is_its_own(void **state)
     struct image im = { .sections = &text, .nsections = 1, .entry = CODE };
     uint8_t code[600];
     MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
-    assert_int_equal(wait_stop(b).pc, label(b, "e"));
-    assert_int_equal(get_reg(b, R_VBR), label(b, "vectors"));
-    assert_int_equal(get_reg(b, 6), label(b, "vectors"));
-    assert_int_equal(get_reg(b, 3), label(b, "vectors"));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
+    assert_int_equal(wait_stop(b).pc, label_address(b, "e"));
+    assert_int_equal(get_reg(b, R_VBR), label_address(b, "vectors"));
+    assert_int_equal(get_reg(b, 6), label_address(b, "vectors"));
+    assert_int_equal(get_reg(b, 3), label_address(b, "vectors"));
     assert_int_equal(get_reg(b, 2), 1);
     assert_int_equal(get_reg(b, 9), 7);
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
     assert_memory_equal(code, b->prog.code, b->prog.len); /* the twins do not show */
     /* Without anything to hook the program gets its own instructions and vectors back. */
-    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
     set_reg(b, R_PC, CODE);
     set_reg(b, 2, 0);
-    cont(b);
+    continue_board(b);
     keeps_running(b);
-    halt(b);
+    halt_board(b);
     assert_int_equal(get_reg(b, 2), 1);
     MUST(b, b->t->ops->set_image(b->t, NULL, &b->err));
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
@@ -1155,15 +1156,15 @@ static void vbr__set_by_a_program_the_debugger_loaded__is_its_own(void **state)
     struct board *b = board_start("sh7750", SETS_VBR "number: .long 0x0022402E\n");
     uint8_t code[600];
     assert_true(b->prog.len <= sizeof code);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
-    assert_int_equal(wait_stop(b).pc, label(b, "e"));
-    assert_int_equal(get_reg(b, R_VBR), label(b, "vectors"));
-    assert_int_equal(get_reg(b, 6), label(b, "vectors"));
-    assert_int_equal(get_reg(b, 3), label(b, "vectors"));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
+    assert_int_equal(wait_stop(b).pc, label_address(b, "e"));
+    assert_int_equal(get_reg(b, R_VBR), label_address(b, "vectors"));
+    assert_int_equal(get_reg(b, 6), label_address(b, "vectors"));
+    assert_int_equal(get_reg(b, 3), label_address(b, "vectors"));
     assert_int_equal(get_reg(b, 9), 7);
-    cont(b);
-    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    continue_board(b);
+    assert_int_equal(wait_stop(b).pc, label_address(b, "e"));
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
     assert_memory_equal(code, b->prog.code, b->prog.len);
     /* Other code over it, entered elsewhere. */
@@ -1174,11 +1175,11 @@ static void vbr__set_by_a_program_the_debugger_loaded__is_its_own(void **state)
              ".align 2\n n: .long 0x00220022\n vectors: .space 256\n rte\n nop\n");
     MUST(b, b->t->ops->write_mem(b->t, CODE, 0, b->prog.code, b->prog.len, &b->err));
     MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, CODE + 10, 2, &b->err));
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    set_reg(b, R_PC, label(b, "start"));
-    cont(b);
-    assert_int_equal(wait_stop(b).pc, label(b, "e"));
-    assert_int_equal(get_reg(b, R_VBR), label(b, "vectors"));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    set_reg(b, R_PC, label_address(b, "start"));
+    continue_board(b);
+    assert_int_equal(wait_stop(b).pc, label_address(b, "e"));
+    assert_int_equal(get_reg(b, R_VBR), label_address(b, "vectors"));
     board_close(b);
 }
 
@@ -1197,9 +1198,9 @@ static void vbr__look_alikes_in_literals__are_not_changed(void **state)
         struct image im = { .sections = &text, .nsections = 1, .entry = CODE };
         if (with)
             MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
-        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-        cont(b);
-        assert_int_equal(wait_stop(b).pc, label(b, "e"));
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+        continue_board(b);
+        assert_int_equal(wait_stop(b).pc, label_address(b, "e"));
         assert_int_equal(get_reg(b, 1), 0x402E0022);
         assert_int_equal(get_reg(b, 2), 0x4027);
         assert_int_equal(get_reg(b, 3), 0x00220032);
@@ -1225,15 +1226,15 @@ static void interrupts__of_the_program__pass_through_the_hooks(void **state)
     MUST(b, b->t->ops->write_mem(b->t, 0xFFD80004, 1, v, 1, &b->err)); /* TSTR */
     /* so that our vectors are in */
     MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, CODE + 0x1000, 2, &b->err));
-    cont(b);
+    continue_board(b);
     keeps_running(b);
-    halt(b);
+    halt_board(b);
     uint32_t first = get_reg(b, 7);
     assert_true(first > 3);
-    step(b); /* and steps do not lose them */
-    cont(b);
+    step_board(b); /* and steps do not lose them */
+    continue_board(b);
     keeps_running(b);
-    halt(b);
+    halt_board(b);
     assert_true(get_reg(b, 7) > first);
     board_close(b);
 }
@@ -1247,16 +1248,16 @@ static void catch__asked_for__stops_before_the_handler_then_delivers(void **stat
                               "ldc r3,r5_bank\n rte\n nop\n");
     char out[400];
     MUST(b, run_monitor(b, (char[]){ "catch address-error" }, out, sizeof out));
-    cont(b);
+    continue_board(b);
     struct target_stop s = wait_stop(b);
     assert_int_equal(s.reason, STOP_SIGNAL);
     assert_int_equal(s.signal, 10);
-    assert_int_equal(s.pc, label(b, "bad"));
+    assert_int_equal(s.pc, label_address(b, "bad"));
     assert_non_null(strstr(s.text, "address error on read"));
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
-    assert_int_equal(wait_stop(b).pc, label(b, "e"));
-    assert_int_equal(get_reg(b, 5), label(b, "after"));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
+    assert_int_equal(wait_stop(b).pc, label_address(b, "e"));
+    assert_int_equal(get_reg(b, 5), label_address(b, "after"));
     board_close(b);
 }
 
@@ -1264,9 +1265,9 @@ static void semihosting__off__the_program_handles_trapa_34(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", TRAPPER);
-    cont(b);
+    continue_board(b);
     keeps_running(b);
-    halt(b);
+    halt_board(b);
     assert_int_equal(get_reg(b, 2), 1);
     board_close(b);
 }
@@ -1281,10 +1282,10 @@ static void semihosting__on_and_a_program_full_of_traps__poll_returns_and_halt_w
                               "vbr: .space 256\n general: rte\n nop\n");
     struct target_stop stop = { .reason = STOP_NONE };
     MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
-    cont(b);
+    continue_board(b);
     for (int i = 0; i < 5; i++)
         assert_int_equal(b->t->ops->poll(b->t, 2000000, &stop, &b->err), 0);
-    assert_int_equal(halt(b).reason, STOP_REQUEST);
+    assert_int_equal(halt_board(b).reason, STOP_REQUEST);
     assert_true(get_reg(b, 8) > 5);
     board_close(b);
 }
@@ -1296,14 +1297,14 @@ static void semihosting__on__calls_and_exit_reach_the_host(void **state)
         board_start("sh7750", "start: mov #4,r4\n mov #1,r5\n mov #2,r6\n mov #3,r7\n trapa #34\n"
                               "mov r0,r8\n mov #1,r4\n mov #9,r5\n trapa #34\n nop");
     MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
-    cont(b);
+    continue_board(b);
     struct target_stop s = wait_stop(b);
     assert_int_equal(s.reason, STOP_SYSCALL);
     assert_int_equal(s.syscall.number, 4);
     assert_int_equal(s.syscall.arg[0], 1);
     assert_int_equal(s.syscall.arg[2], 3);
     MUST(b, b->t->ops->syscall_return(b->t, 42, 0, &b->err));
-    cont(b);
+    continue_board(b);
     s = wait_stop(b);
     assert_int_equal(s.reason, STOP_EXIT);
     assert_int_equal(s.exit_status, 9);
@@ -1388,9 +1389,9 @@ static void monitor__reg_with_a_value__is_what_the_program_has(void **state)
         MUST(b, run_monitor(b, (char[]){ "reg xf2 0x3f800000" }, out, sizeof out));
         MUST(b, run_monitor(b, (char[]){ "reg IPRC 0x4321" }, out, sizeof out));
         assert_int_equal(get_reg(b, (rb ? R_R0B0 : R_R0B1) + 3), 0x12345678);
-        cont(b); /* not stepped: DBR is the agent's then (docs/sh4-agent.md, 7) */
+        continue_board(b); /* not stepped: DBR is the agent's then (docs/sh4-agent.md, 7) */
         keeps_running(b);
-        halt(b);
+        halt_board(b);
         assert_int_equal(get_reg(b, 8), 0x8C001234);
         assert_int_equal(get_reg(b, 9), 0x12345678);
         assert_int_equal(get_reg(b, 10), 0x3F800000);
@@ -1431,11 +1432,11 @@ static void monitor__reg_with_a_value__of_a_running_program(void **state)
     (void)state;
     struct board *b = board_start("sh7750", "start: mov #0,r0\n l: stc gbr,r1\n bra l\n nop\n");
     char out[400];
-    cont(b);
+    continue_board(b);
     keeps_running(b);
     MUST(b, run_monitor(b, (char[]){ "reg gbr 0xabcd0000" }, out, sizeof out));
     keeps_running(b);
-    halt(b);
+    halt_board(b);
     assert_int_equal(get_reg(b, R_GBR), 0xABCD0000);
     assert_int_equal(get_reg(b, 1), 0xABCD0000);
     board_close(b);
@@ -1469,9 +1470,9 @@ static void counters__armed__count_the_program_only(void **state)
     const uint16_t code[2] = { 0x13, 0x23 };
     struct counter_values v[3];
     MUST(b, b->t->ops->counters_arm(b->t, code, &b->err));
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
-    assert_int_equal(wait_stop(b).pc, label(b, "e"));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
+    assert_int_equal(wait_stop(b).pc, label_address(b, "e"));
     MUST(b, b->t->ops->counters_read(b->t, &v[0], &b->err));
     assert_int_equal(v[0].code[0], 0x13);
     assert_true(v[0].running[0]);
@@ -1483,7 +1484,7 @@ static void counters__armed__count_the_program_only(void **state)
     MUST(b, b->t->ops->counters_read(b->t, &v[1], &b->err));
     assert_int_equal(v[0].value[0], v[1].value[0]);
     assert_int_equal(v[0].value[1], v[1].value[1]);
-    step(b);
+    step_board(b);
     MUST(b, b->t->ops->counters_read(b->t, &v[2], &b->err));
     assert_in_range(v[2].value[0] - v[1].value[0], 1, 200);
     board_close(b);
@@ -1491,9 +1492,9 @@ static void counters__armed__count_the_program_only(void **state)
 
 static struct target_stop run_from_start(struct board *b, uint32_t rounds, bool halts)
 {
-    set_reg(b, R_PC, label(b, "start"));
+    set_reg(b, R_PC, label_address(b, "start"));
     set_reg(b, 2, rounds);
-    cont(b);
+    continue_board(b);
     if (halts)
         MUST(b, b->t->ops->halt(b->t, &b->err));
     return wait_stop(b);
@@ -1508,7 +1509,7 @@ static void halt__crossing_a_breakpoint__leaves_no_stop_behind(void **state)
         board_start("sh7750", "start: mov r2,r3\n w: dt r3\n bf w\n a: add #1,r1\n bra "
                               "start\n nop");
     unsigned met = 0, asked = 0;
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "a"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "a"), 2, &b->err));
     for (uint32_t rounds = 1; rounds < 1500; rounds += 3) { /* half a microsecond each */
         struct target_stop s = run_from_start(b, rounds, true);
         met += s.reason == STOP_SWBREAK;
@@ -1529,10 +1530,10 @@ static void halt__with_a_breakpoint_set__costs_no_handler_its_spc(void **state)
     struct board *b = board_start(
         "sh7750", "start: mov #0,r1\n l: trapa #1\n add #1,r1\n bra l\n nop\n e: nop\n .align 8\n "
                   "vbr: .space 256\n mov #20,r0\n w: dt r0\n bf w\n rte\n nop");
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
     for (int i = 0; i < 200; i++) {
-        cont(b);
-        struct target_stop s = halt(b);
+        continue_board(b);
+        struct target_stop s = halt_board(b);
         assert_int_equal(s.reason, STOP_REQUEST);
         assert_string_equal(s.text, "");
         assert_int_equal(get_reg(b, R_SR) & 0x10000000, 0);
@@ -1550,7 +1551,7 @@ static void watchdata__value_on_channel_b__stops_at_that_value_only(void **state
     assert_int_equal(run_monitor(b, (char[]){ "watchdata 5" }, out, sizeof out), -ERR_STATE);
     MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 4, &b->err));
     MUST(b, run_monitor(b, (char[]){ "watchdata 17" }, out, sizeof out));
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_WATCH);
     assert_int_equal(get32at(b, DATA), 17);
     board_close(b);

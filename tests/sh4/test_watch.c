@@ -67,7 +67,7 @@ static void access__inside_and_beside__only_the_object_is_reported(void **state)
         char text[100];
         snprintf(text, sizeof text, "start: %s\n a: nop\n e: bra e\n nop", kinds[i].insn);
         struct board *b = board_start("sh7750", text);
-        insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+        insert_breakpoint(b, BP_SOFT, label_address(b, "e"), 2);
         for (unsigned n = 0; n < 6; n++) {
             static const enum bp_kind kind[] = { BP_WATCH_WRITE, BP_WATCH_READ, BP_WATCH_ACCESS };
             bool inside = n & 1;
@@ -79,12 +79,12 @@ static void access__inside_and_beside__only_the_object_is_reported(void **state)
             set_reg(b, 2, base);
             set_reg(b, 3, DATA + 0x300); /* the other operand of mac */
             set_reg(b, R_GBR, base);
-            set_reg(b, R_PC, label(b, "start"));
+            set_reg(b, R_PC, label_address(b, "start"));
             insert_breakpoint(b, kind[n / 2], OBJECT, BYTES);
-            cont(b);
+            continue_board(b);
             struct target_stop s = wait_stop(b);
             bool seen = inside && is_seen(&kinds[i], kind[n / 2]);
-            if ((s.reason == STOP_WATCH) != seen || s.pc != label(b, seen ? "a" : "e"))
+            if ((s.reason == STOP_WATCH) != seen || s.pc != label_address(b, seen ? "a" : "e"))
                 fail_msg("%s, %s, kind %d: reason %d at %08llx", kinds[i].insn,
                          inside ? "inside" : "beside", (int)kind[n / 2], (int)s.reason,
                          (unsigned long long)s.pc);
@@ -119,10 +119,10 @@ static void object__of_any_size_and_place__every_byte_of_it_and_no_other(void **
         MUST(b, b->t->ops->write_mem(b->t, rows[i].at - 0x100, 0, zeros, sizeof zeros, &b->err));
         set_reg(b, 1, 0x77);
         set_reg(b, 2, rows[i].at);
-        insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+        insert_breakpoint(b, BP_SOFT, label_address(b, "e"), 2);
         insert_breakpoint(b, BP_WATCH_WRITE, rows[i].at, rows[i].len);
         for (uint32_t k = 0; k <= rows[i].len; k++) {
-            cont(b);
+            continue_board(b);
             struct target_stop s = wait_stop(b);
             if (k == rows[i].len) {
                 assert_int_equal(s.reason, STOP_SWBREAK);
@@ -131,7 +131,7 @@ static void object__of_any_size_and_place__every_byte_of_it_and_no_other(void **
             assert_int_equal(s.reason, STOP_WATCH);
             assert_int_equal(s.watch_addr, rows[i].at);
             assert_int_equal(get_reg(b, 3), rows[i].at + k);
-            assert_int_equal(s.pc, label(b, "w"));
+            assert_int_equal(s.pc, label_address(b, "w"));
         }
         board_close(b);
     }
@@ -149,13 +149,13 @@ static void object__written_in_a_slot__is_seen_by_its_value(void **state)
     set_reg(b, 2, INSIDE);
     set_reg(b, 3, BESIDE); /* what stands before t would have written there */
     set_reg(b, 4, BESIDE + 4);
-    insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+    insert_breakpoint(b, BP_SOFT, label_address(b, "e"), 2);
     insert_breakpoint(b, BP_WATCH_WRITE, OBJECT, BYTES);
-    cont(b);
+    continue_board(b);
     struct target_stop s = wait_stop(b);
     assert_int_equal(s.reason, STOP_WATCH);
-    assert_int_equal(s.pc, label(b, "t"));
-    cont(b);
+    assert_int_equal(s.pc, label_address(b, "t"));
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
     board_close(b);
 }
@@ -167,10 +167,10 @@ static void object__written_by_the_debugger__is_no_hit(void **state)
     struct board *b = board_start("sh7750", "start: bra t\n mov.l r1,@r2\n nop\n t: nop\n e: bra "
                                             "e\n nop");
     set_reg(b, 2, BESIDE);
-    insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+    insert_breakpoint(b, BP_SOFT, label_address(b, "e"), 2);
     insert_breakpoint(b, BP_WATCH_WRITE, OBJECT, BYTES);
     set32at(b, INSIDE, 0x12345678);
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
     board_close(b);
 }
@@ -192,19 +192,19 @@ static void objects__more_than_channels__share_a_window(void **state)
     set_reg(b, 5, at[2]);
     set_reg(b, 6, at[1]);
     set_reg(b, 3, FAR);
-    insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+    insert_breakpoint(b, BP_SOFT, label_address(b, "e"), 2);
     for (size_t i = 0; i < ARRAY_LEN(at); i++) {
         set32at(b, at[i], 0);
         insert_breakpoint(b, BP_WATCH_WRITE, at[i], 4);
     }
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
-        cont(b);
+        continue_board(b);
         struct target_stop s = wait_stop(b);
         assert_int_equal(s.reason, STOP_WATCH);
         assert_int_equal(s.watch_addr, at[order[i]]);
-        assert_int_equal(s.pc, label(b, pcs[i]));
+        assert_int_equal(s.pc, label_address(b, pcs[i]));
     }
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_SWBREAK);
     board_close(b);
 }
@@ -213,16 +213,17 @@ static void channels__both_with_breakpoints__a_watchpoint_is_refused(void **stat
 {
     (void)state;
     struct board *b = board_start("sh7750", "start: nop\n a: nop\n e: bra e\n nop");
-    insert_breakpoint(b, BP_HARD, label(b, "a"), 2);
+    insert_breakpoint(b, BP_HARD, label_address(b, "a"), 2);
     insert_breakpoint(b, BP_WATCH_WRITE, DATA, 40);
-    assert_int_equal(b->t->ops->insert_bp(b->t, BP_HARD, label(b, "e"), 2, &b->err), -ERR_RESOURCE);
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_HARD, label_address(b, "e"), 2, &b->err),
+                     -ERR_RESOURCE);
     MUST(b, b->t->ops->remove_bp(b->t, BP_WATCH_WRITE, DATA, 40, &b->err));
-    insert_breakpoint(b, BP_HARD, label(b, "e"), 2);
+    insert_breakpoint(b, BP_HARD, label_address(b, "e"), 2);
     assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 4, &b->err), -ERR_RESOURCE);
     assert_non_null(strstr(b->err.what, "both channels"));
     /* the boot ROM never changes: no channel is needed */
     insert_breakpoint(b, BP_WATCH_WRITE, 0, 4);
-    cont(b);
+    continue_board(b);
     assert_int_equal(wait_stop(b).reason, STOP_HWBREAK);
     board_close(b);
 }
@@ -242,11 +243,14 @@ static void steps__with_both_channels_taken__see_both_objects(void **state)
             set_reg(b, 3, n & 1 ? BESIDE : DATA);
             insert_breakpoint(b, BP_WATCH_WRITE, DATA, 4);
             insert_breakpoint(b, BP_WATCH_WRITE, BESIDE, 4);
-            for (unsigned steps = 0; get_reg(b, R_PC) != label(b, "c") && steps < 20; steps++) {
-                struct target_stop s = n & 2 ? range(b, label(b, "start"), label(b, "c")) : step(b);
+            for (unsigned steps = 0; get_reg(b, R_PC) != label_address(b, "c") && steps < 20;
+                 steps++) {
+                struct target_stop s =
+                    n & 2 ? step_range(b, label_address(b, "start"), label_address(b, "c"))
+                          : step_board(b);
                 if (s.reason != STOP_WATCH)
                     continue;
-                assert_int_equal(s.pc, label(b, stops ? "b" : "a"));
+                assert_int_equal(s.pc, label_address(b, stops ? "b" : "a"));
                 assert_int_equal(s.watch_addr, (stops == 0) == (n & 1) ? DATA : BESIDE);
                 stops++;
             }
@@ -286,7 +290,7 @@ static void load__over_its_address__only_the_object_is_reported(void **state)
             set_reg(b, 2, at - (strstr(rows[i].text, "@(8") ? 8 : 0));
             insert_breakpoint(b, BP_SOFT, asm_label(&p, "e"), 2);
             insert_breakpoint(b, BP_WATCH_READ, OBJECT, BYTES);
-            cont(b);
+            continue_board(b);
             assert_int_equal(wait_stop(b).reason,
                              inside || rows[i].seen ? STOP_WATCH : STOP_SWBREAK);
             board_close(b);
@@ -317,10 +321,10 @@ static void part__of_a_long__is_seen_if_parts_are_wanted(void **state)
         struct board *b =
             board_start("sh7750", "start: mov.b r0,@(2,r2)\n a: nop\n e: bra e\n nop");
         set_reg(b, 2, DATA);
-        insert_breakpoint(b, BP_SOFT, label(b, "e"), 2);
+        insert_breakpoint(b, BP_SOFT, label_address(b, "e"), 2);
         insert_breakpoint(b, BP_WATCH_ACCESS, DATA, 4);
         set_watchparts(b, on ? "on" : "off");
-        cont(b);
+        continue_board(b);
         assert_int_equal(wait_stop(b).reason, on ? STOP_WATCH : STOP_SWBREAK);
         board_close(b);
     }

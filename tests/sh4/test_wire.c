@@ -128,7 +128,7 @@ static void noise__on_the_wire__is_repaired_or_reported(void **state)
         }
         for (uint32_t turn = 0; turn < 30; turn++) {
             MUST(b, b->t->ops->write_mem(b->t, DATA, 4, out, 4, &b->err));
-            step(b);
+            step_board(b);
         }
         assert_int_equal(get_reg(b, 0), 15); /* 30 steps: one, then two a turn */
         struct sh4_target *p = (struct sh4_target *)b->t;
@@ -144,7 +144,7 @@ static void noise__while_the_agent_is_loaded__is_repaired_at_the_first_halt(void
     struct board *b = board_open("sh7750,fault=noise-in@5858");
     struct sh4_target *p = (struct sh4_target *)b->t;
     MUST(b, b->t->ops->attach(b->t, &b->err));
-    assert_int_equal(halt(b).reason, STOP_REQUEST);
+    assert_int_equal(halt_board(b).reason, STOP_REQUEST);
     assert_true(p->ase.proven && p->link.retries > 0);
     board_close(b);
 }
@@ -202,7 +202,7 @@ static void clock__found_with_bypass_alone__is_proved_with_the_parts_register(vo
         assert_in_range(w.hz, rows[i].least, rows[i].most);
         assert_int_equal(w.from_hz, w.hz == 20000000 ? 0 : 20000000);
         if (w.from_hz)
-            assert_int_equal(halt(b).reason,
+            assert_int_equal(halt_board(b).reason,
                              STOP_REQUEST); /* the agent, loaded blindly, came in whole */
         board_close(b);
     }
@@ -322,7 +322,7 @@ static void final_state(struct board *b, uint32_t regs[67], uint8_t *ram)
     struct target_stop stop;
     MUST(b, b->t->ops->attach(b->t, &b->err));
     assert_int_equal(b->t->ops->poll(b->t, 300000000, &stop, &b->err), 0);
-    halt(b);
+    halt_board(b);
     assert_int_equal(get_reg(b, 8), 0);
     for (unsigned n = 0; n < 59; n++)
         regs[n] = get_reg(b, n);
@@ -349,13 +349,13 @@ static void attach_and_detach__many_times__the_program_computes_the_same(void **
             MUST(b, b->t->ops->attach(b->t, &b->err));
             keeps_running(b);
             if (i % 3) {
-                halt(b);
+                halt_board(b);
                 /* in the middle of its work */
                 assert_true(get_reg(b, 8) > 0 && get_reg(b, 8) <= last);
                 last = get_reg(b, 8);
             }
             for (int n = 0; i % 3 == 2 && n < 20; n++)
-                step(b);
+                step_board(b);
             MUST(b, b->t->ops->detach(b->t, &b->err));
         }
         final_state(b, regs[1], ram[1]);
@@ -425,14 +425,14 @@ static void resident__documented_features_only__debugs(void **state)
     (void)state;
     for (int big = 0; big < 2; big++) {
         struct board *b = open_resident(big, true);
-        assert_int_equal(halt(b).reason, STOP_REQUEST);
+        assert_int_equal(halt_board(b).reason, STOP_REQUEST);
         uint32_t before = get_reg(b, 8);
         assert_true(before > 0);
         assert_int_equal(get_reg(b, R_VBR), 0x8C030000); /* the program's, not ours */
         set_reg(b, R_FR0 + 5, 0x12345678);
-        cont(b);
+        continue_board(b);
         keeps_running(b);
-        halt(b);
+        halt_board(b);
         assert_true(get_reg(b, 8) > before);
         assert_int_equal(get_reg(b, R_FR0 + 5), 0x12345678);
         /* A program of its own: steps, breakpoints, blocks. */
@@ -442,12 +442,12 @@ static void resident__documented_features_only__debugs(void **state)
         MUST(b, b->t->ops->write_mem(b->t, CODE, 0, p.code, p.len, &b->err));
         set_reg(b, R_PC, CODE);
         set_reg(b, 0, 77);
-        struct target_stop s = step(b);
+        struct target_stop s = step_board(b);
         assert_int_equal(s.reason, STOP_STEP);
         assert_int_equal(s.pc, CODE + 2);
         MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, CODE + 4, 2, &b->err));
         for (uint32_t i = 1; i < 4; i++) {
-            cont(b);
+            continue_board(b);
             assert_int_equal(wait_stop(b).pc, CODE + 4);
             assert_int_equal(get_reg(b, 0), i);
         }
@@ -475,11 +475,11 @@ static void resident__in_the_image__is_not_changed_and_halts_again(void **state)
         struct board *b = open_resident(big, true);
         MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
         for (int i = 0; i < HALTS; i++) {
-            assert_int_equal(halt(b).reason, STOP_REQUEST);
-            cont(b);
+            assert_int_equal(halt_board(b).reason, STOP_REQUEST);
+            continue_board(b);
             keeps_running(b);
         }
-        halt(b);
+        halt_board(b);
         assert_true(get_reg(b, 8) > 0);
         MUST(b, b->t->ops->detach(b->t, &b->err));
         board_close(b);
@@ -494,10 +494,10 @@ static void resident__pc_sampled_while_it_runs__is_the_programs(void **state)
     struct board *b = open_resident(false, true);
     uint64_t pc = 0, inside = 0;
     asm_text(&p, CODE, "mov #0,r8\n l: add #1,r8\n nop\n nop\n bra l\n nop\n");
-    halt(b);
+    halt_board(b);
     MUST(b, b->t->ops->write_mem(b->t, CODE, 0, p.code, p.len, &b->err));
     set_reg(b, R_PC, CODE);
-    cont(b);
+    continue_board(b);
     for (int k = 0; k < 50; k++) {
         keeps_running(b);
         int ret = b->t->ops->sample_pc(b->t, &pc, &b->err);
@@ -506,7 +506,7 @@ static void resident__pc_sampled_while_it_runs__is_the_programs(void **state)
         assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
     }
     assert_int_equal(inside, 50);
-    halt(b);
+    halt_board(b);
     assert_true(get_reg(b, 8) > 1000);
     assert_int_equal(b->t->ops->sample_pc(b->t, &pc, NULL), -ERR_STATE);
     MUST(b, b->t->ops->detach(b->t, &b->err));
@@ -517,7 +517,7 @@ static void resident__bl_set__steps_inside_the_agent(void **state)
 {
     (void)state;
     struct board *b = open_resident(false, true);
-    halt(b);
+    halt_board(b);
     static struct asm_prog p;
     asm_text(&p, CODE, "start: mov #5,r0\n add #1,r0\n bsr f\n mov #2,r2\n nop\n f: mov #3,r3\n");
     MUST(b, b->t->ops->write_mem(b->t, CODE, 0, p.code, p.len, &b->err));
@@ -525,7 +525,7 @@ static void resident__bl_set__steps_inside_the_agent(void **state)
     set_reg(b, R_PC, CODE);
     static const uint32_t path[] = { CODE + 2, CODE + 4, CODE + 10, CODE + 12 };
     for (size_t i = 0; i < ARRAY_LEN(path); i++) {
-        step(b);
+        step_board(b);
         assert_int_equal(get_reg(b, R_PC), path[i]);
     }
     assert_int_equal(get_reg(b, 0), 6);

@@ -50,13 +50,13 @@ static void branch_to_itself__bl_set_and_a_breakpoint__polls_end_and_a_halt_arri
     struct target_stop s;
     struct board *b = board_start("sh7750", "start: bra start\n nop\n e: bra e\n nop\n");
     set_reg(b, R_SR, 0x700000F0);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
-    cont(b);
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "e"), 2, &b->err));
+    continue_board(b);
     for (unsigned k = 0; k < 3; k++)
         assert_int_equal(b->t->ops->poll(b->t, SLICE_NS, &s, &b->err), 0);
-    s = halt(b);
+    s = halt_board(b);
     assert_int_equal(s.reason, STOP_REQUEST);
-    assert_int_equal(s.pc, label(b, "start"));
+    assert_int_equal(s.pc, label_address(b, "start"));
     board_close(b);
 }
 
