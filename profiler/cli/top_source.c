@@ -122,9 +122,9 @@ static void connection_lost(struct top_source *s, const struct err *why)
 static void connection_lost_by(struct top_source *s, int code, const char *what)
 {
     struct err why = { .code = ERR_OK };
-    err_set(&why, ERR_IO, no_bridge, "%s%s%s: %s: %s", s->to.path, s->to.host,
-            *s->to.path ? "" : ":", what, uv_strerror(code));
-    if (!*s->to.path)
+    if (*s->to.path)
+        err_set(&why, ERR_IO, no_bridge, "%s: %s: %s", s->to.path, what, uv_strerror(code));
+    else
         err_set(&why, ERR_IO, no_bridge, "%s port %s: %s: %s", s->to.host, s->to.port, what,
                 uv_strerror(code));
     connection_lost(s, &why);

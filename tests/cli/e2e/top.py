@@ -143,7 +143,7 @@ class Lines(Top):
         where = ":%d" % s.getsockname()[1]
         self.assertIn("probeprof run", self.top(where, status=1)[1])
         s.close()
-        self.assertIn("no.sock", self.top("./no.sock", status=1)[1])
+        self.assertIn("./no.sock: no connection: ", self.top("./no.sock", status=1)[1])
         for bad in ("ftp://x", ":0", ":99999"):
             self.assertIn("hint", self.top(bad, status=2)[1])
 
