@@ -21,10 +21,15 @@ struct sim_patience {
  * the board has to let pass before it answers: 0, or SIM_QUESTION_NS. */
 static inline uint64_t sim_question_ns(struct sim_patience *p, uint64_t now_ns)
 {
-    p->asked = now_ns == p->at_ns ? p->asked + 1 : 0;
-    uint64_t ns = p->asked > SIM_FREE_QUESTIONS ? SIM_QUESTION_NS : 0;
-    if (ns)
+    uint64_t ns = 0;
+    if (now_ns == p->at_ns)
+        p->asked++;
+    else
+        p->asked = 0;
+    if (p->asked > SIM_FREE_QUESTIONS) {
         p->asked = SIM_FREE_QUESTIONS;
+        ns = SIM_QUESTION_NS;
+    }
     p->at_ns = now_ns + ns;
     return ns;
 }

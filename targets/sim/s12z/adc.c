@@ -105,7 +105,8 @@ static bool fetch_command(struct s12z_adc *a)
 
 static unsigned resolution_bits(const struct s12z_adc *a)
 {
-    return 8 + ((a->reg[FMT] & 7u) < 4 ? a->reg[FMT] & 6u : 4);
+    unsigned above_8 = a->reg[FMT] & 6u;
+    return 8 + MIN(above_8, 4u);
 }
 
 /* Core cycles of a conversion: the sample takes 4 to 24 cycles of the ADC clock, the rest 15, 17 or

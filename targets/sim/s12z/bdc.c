@@ -73,11 +73,17 @@ static bool leaves_cycle(struct s12z_bdc *b, uint32_t pc)
         code[n] = (uint8_t)v;
     if (!s12z_decode(code, n, pc, &i))
         return true;
-    unsigned quarters = i.length + (i.flow == S12Z_FLOW_NEXT ? 0 : 4);
     bool address_only = i.op == S12Z_OP_LEA || i.op == S12Z_OP_JMP || i.op == S12Z_OP_JSR;
-    for (unsigned k = 0; k < i.nopr; k++)
-        if (i.opr[k].kind == S12Z_OPR_MEM)
-            quarters += (i.opr[k].indirect ? 4 : 0) + (address_only ? 0 : 4);
+    unsigned quarters = i.length;
+    if (i.flow != S12Z_FLOW_NEXT)
+        quarters += 4;
+    for (unsigned k = 0; k < i.nopr; k++) {
+        bool in_memory = i.opr[k].kind == S12Z_OPR_MEM;
+        if (in_memory && i.opr[k].indirect)
+            quarters += 4;
+        if (in_memory && !address_only)
+            quarters += 4;
+    }
     return quarters < 4 * s12z_cycles(&i);
 }
 
@@ -208,9 +214,12 @@ static void sync_pc(struct s12z_bdc *b)
     bool asleep = c->state == CPU_WAIT || (c->state == CPU_STOP && !(b->csr & CSR_BDCCIS));
     if (asleep)
         b->csr |= CSR_NORESP;
-    bool known = c->state == CPU_RUN && b->pc_at == b->board->ns;
-    uint32_t pc = known ? b->pc : c->r[S12Z_P];
-    put_answer(b, asleep ? 0xEEEEEE : pc, 3);
+    uint32_t pc = c->r[S12Z_P];
+    if (c->state == CPU_RUN && b->pc_at == b->board->ns)
+        pc = b->pc;
+    if (asleep)
+        pc = 0xEEEEEE;
+    put_answer(b, pc, 3);
 }
 
 static void write_csr(struct s12z_bdc *b, uint16_t v)
@@ -321,8 +330,10 @@ static unsigned refusal_of(const struct s12z_bdc *b, uint8_t opcode)
         return CSR_NORESP;
     if (opcode == BDC_NOP || opcode == BDC_BACKGROUND)
         return 0;
+    if (b->shape.cls == BDC_HALTED && bdc_halted(b))
+        return 0;
     if (b->shape.cls == BDC_HALTED)
-        return bdc_halted(b) ? 0 : not_halted(b, opcode);
+        return not_halted(b, opcode);
     if (asleep)
         return CSR_NORESP;
     if (in_sequence(b, opcode & 0xF2))

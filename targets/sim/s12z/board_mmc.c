@@ -44,10 +44,16 @@ static uint16_t own_read(void *ctx, uint16_t addr, unsigned size)
 static void own_write(void *ctx, uint16_t addr, unsigned size, uint16_t v)
 {
     struct s12z_board *b = ctx;
-    if (addr == MODE_REG)
-        b->mode |= (size == 2 ? v >> 8 : v) & MODE_MODC;
-    else if (addr == 0x80 || addr == 0x81)
-        b->mmcec &= (uint16_t) ~(size == 1 && addr == 0x80 ? v << 8 : v);
+    bool is_byte = size == 1;
+    if (addr == MODE_REG) {
+        unsigned mode = is_byte ? v : v >> 8;
+        b->mode |= mode & MODE_MODC;
+    } else if (addr == 0x80 || addr == 0x81) {
+        unsigned ones = v;
+        if (is_byte && addr == 0x80)
+            ones <<= 8;
+        b->mmcec &= (uint16_t)~ones;
+    }
 }
 
 /* The target field of MMCEC: 0 nothing there, 1 registers, 2 RAM, 3 EEPROM, 4 flash. */
@@ -69,9 +75,9 @@ void board_machine_exception(struct s12z_board *b, uint32_t addr, enum mmc_acces
 {
     if (b->mmcec)
         return; /* The first error is kept until MMCEC is cleared. */
-    b->mmcec =
-        (uint16_t)(MMCEC_INITIATOR_CPU | mmc_target(b, addr) << MMCEC_TARGET_SHIFT |
-                   access << MMCEC_ACCESS_SHIFT | (why == BUS_ILLEGAL ? MMCEC_ILLEGAL : MMCEC_ECC));
+    unsigned error = why == BUS_ILLEGAL ? MMCEC_ILLEGAL : MMCEC_ECC;
+    b->mmcec = (uint16_t)(MMCEC_INITIATOR_CPU | mmc_target(b, addr) << MMCEC_TARGET_SHIFT |
+                          access << MMCEC_ACCESS_SHIFT | error);
     b->mmcccr = ccw & MMCCCR_BITS;
     b->mmcpc = pc;
 }

@@ -33,11 +33,16 @@ static enum bus_result register_write(struct s12z_board *b, uint32_t addr, unsig
 
 static enum bus_result check_nonvolatile(const struct s12z_board *b, uint32_t addr)
 {
-    bool eeprom = addr < b->part->flash_start;
-    if (eeprom ? b->eeprom_busy : b->flash_busy)
+    bool busy, bad;
+    if (addr < b->part->flash_start) {
+        busy = b->eeprom_busy;
+        bad = b->eeprom_bad[(addr - EEPROM_START) / 2];
+    } else {
+        busy = b->flash_busy;
+        bad = b->flash_bad[(addr - b->part->flash_start) / 8];
+    }
+    if (busy)
         return BUS_BUSY;
-    bool bad = eeprom ? b->eeprom_bad[(addr - EEPROM_START) / 2]
-                      : b->flash_bad[(addr - b->part->flash_start) / 8];
     if (bad)
         return BUS_ECC;
     return BUS_OK;
@@ -95,11 +100,13 @@ static unsigned piece_bytes(uint32_t addr, unsigned left)
 
 /* Is every byte of the access somewhere? This is checked before, since an access that fails must
  * not have touched a register. */
-static bool is_reachable(struct s12z_board *b, uint32_t addr, unsigned size)
+static enum bus_result check_reachable(struct s12z_board *b, uint32_t addr, unsigned size)
 {
     uint8_t *byte;
-    return bus_region_of(b, addr & 0xFFFFFF, &byte) != REGION_NONE &&
-           bus_region_of(b, (addr + size - 1) & 0xFFFFFF, &byte) != REGION_NONE;
+    if (bus_region_of(b, addr & 0xFFFFFF, &byte) == REGION_NONE ||
+        bus_region_of(b, (addr + size - 1) & 0xFFFFFF, &byte) == REGION_NONE)
+        return BUS_ILLEGAL;
+    return BUS_OK;
 }
 
 static bool in_ram(const struct s12z_board *b, uint32_t addr, unsigned size)
@@ -111,7 +118,7 @@ enum bus_result bus_read(struct s12z_bus *bus, uint32_t addr, unsigned size, enu
                          uint32_t *v)
 {
     uint32_t out = 0;
-    enum bus_result r = is_reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
+    enum bus_result r = check_reachable(bus->board, addr, size);
     if (bus->board->ram_faults && in_ram(bus->board, addr, size) &&
         !sram_ecc_read(bus->board->sram_ecc, addr, size))
         r = BUS_ECC;
@@ -123,22 +130,24 @@ enum bus_result bus_read(struct s12z_bus *bus, uint32_t addr, unsigned size, enu
         addr += n;
         left -= n;
     }
-    *v = r == BUS_OK ? out : 0xEEEEEEEEu >> (32 - 8 * size);
+    if (r != BUS_OK)
+        out = 0xEEEEEEEEu >> (32 - 8 * size);
+    *v = out;
     return r;
 }
 
 enum bus_result bus_write(struct s12z_bus *bus, uint32_t addr, unsigned size, enum bus_master who,
                           uint32_t v)
 {
-    enum bus_result r = is_reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
+    enum bus_result r = check_reachable(bus->board, addr, size);
     if (bus->board->ram_faults && in_ram(bus->board, addr, size) &&
         !sram_ecc_write(bus->board->sram_ecc, addr, size))
         r = BUS_ECC;
     (void)who; /* CPU and BDC have the same rights to write */
     for (unsigned left = size; left && r == BUS_OK;) {
         unsigned n = piece_bytes(addr & 0xFFFFFF, left);
-        r = one_write(bus->board, addr & 0xFFFFFF, n,
-                      v >> (8 * (left - n)) & (n == 2 ? 0xFFFF : 0xFF));
+        uint32_t piece = v >> (8 * (left - n)) & ((1u << (8 * n)) - 1);
+        r = one_write(bus->board, addr & 0xFFFFFF, n, piece);
         addr += n;
         left -= n;
     }

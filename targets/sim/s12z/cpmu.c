@@ -100,10 +100,12 @@ static uint64_t pll_bus_hz(struct s12z_cpmu *c)
     if (*reg_at(c, OSC) & OSC_OSCE)
         ref = CRYSTAL_HZ / ((*reg_at(c, REFDIV) & 15u) + 1);
     uint64_t vco = 2 * ref * ((*reg_at(c, SYNR) & 63u) + 1);
-    bool locked = *reg_at(c, IFLG) & IFLG_LOCK;
+    unsigned divider = 4;
+    if (*reg_at(c, IFLG) & IFLG_LOCK)
+        divider = (*reg_at(c, POSTDIV) & 31u) + 1;
     if (!(*reg_at(c, CLKS) & CLKS_PLLSEL))
         return CRYSTAL_HZ / 2;
-    return vco / (locked ? (*reg_at(c, POSTDIV) & 31u) + 1 : 4) / 2;
+    return vco / divider / 2;
 }
 
 static void restart_timers(struct s12z_cpmu *c);
@@ -134,8 +136,9 @@ static void write_pll(struct s12z_cpmu *c, uint16_t addr, uint8_t v)
     if (unlocks)
         set_lock(c, false);
     if (addr == OSC)
-        *reg_at(c, IFLG) = (uint8_t)((*reg_at(c, IFLG) & ~IFLG_UPOSC) |
-                                     (v & OSC_OSCE ? IFLG_UPOSC | IFLG_OSCIF : 0));
+        *reg_at(c, IFLG) &= (uint8_t)~IFLG_UPOSC;
+    if (addr == OSC && v & OSC_OSCE)
+        *reg_at(c, IFLG) |= IFLG_UPOSC | IFLG_OSCIF;
     apply_pll(c);
     if (unlocks)
         c->lock_at = c->board->cpu.cycles + to_cycles(c, LOCK_US, 1000000);

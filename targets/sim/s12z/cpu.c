@@ -79,10 +79,18 @@ static bool take_interrupt(struct s12z_cpu *c)
     int vector = -1;
     if (c->irq)
         vector = intc_pending(board_intc(c->board), ipl, &level);
-    if (vector < 0 || (vector == VEC_XIRQ ? c->system & CCW_X : c->system & CCW_I))
+    if (vector < 0)
+        return false;
+    unsigned mask = CCW_I;
+    int new_level = (int)level;
+    if (vector == VEC_XIRQ) {
+        mask = CCW_X;
+        new_level = -1; /* IPL stays */
+    }
+    if (c->system & mask)
         return false;
     c->state = CPU_RUN;
-    cpu_exception(c, (unsigned)vector, vector == VEC_XIRQ ? -1 : (int)level);
+    cpu_exception(c, (unsigned)vector, new_level);
     return true;
 }
 

@@ -39,7 +39,9 @@ static void write_line(struct s12z_dbg *d, unsigned info, uint64_t upper, uint64
         info |= INFO_TBOVF;
         d->efr |= EFR_PTBOVF;
     }
-    uint64_t line = info == INFO_PTS ? upper << 8 : upper << 40 | (uint64_t)d->direct << 8;
+    uint64_t line = upper << 40 | (uint64_t)d->direct << 8;
+    if (info == INFO_PTS)
+        line = upper << 8;
     d->line[d->written++ % DBG_LINES] = line | info;
     d->direct = NO_BRANCHES;
     d->stamp_from = at;
@@ -93,10 +95,12 @@ static bool field_full(struct s12z_dbg *d, bool taken)
 
 void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t dest, unsigned vector)
 {
-    unsigned info, term = d->ending ? INFO_TERM : 0;
-    uint64_t upper = 0, now = d->ending ? d->end_at : dbg_now(d);
+    unsigned info;
+    uint64_t upper = 0, now = dbg_now(d);
     if (d->need_start)
         return;
+    if (d->ending)
+        now = d->end_at;
     profile_advance(d, now); /* the timestamp may have overflowed before */
     if (!d->profiling)
         return;
@@ -120,7 +124,7 @@ void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t de
         break;
     default: profile_finish(d); return; /* a static change of flow needs no line */
     }
-    if (term)
+    if (d->ending)
         last_line(d, info, upper);
     else
         write_line(d, info, upper, now);

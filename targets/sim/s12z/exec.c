@@ -155,7 +155,9 @@ HANDLER(op_minmax)
 {
     uint32_t a = c->r[DEST], b = operand_value(c, u, OPR(1), WIDTH);
     flags_sub(c, a, b, 0, WIDTH);
-    bool less = u->i.op == S12Z_OP_MINU || u->i.op == S12Z_OP_MAXU ? c->c : c->n ^ c->v;
+    bool less = c->n ^ c->v;
+    if (u->i.op == S12Z_OP_MINU || u->i.op == S12Z_OP_MAXU)
+        less = c->c;
     bool want_less = u->i.op == S12Z_OP_MINU || u->i.op == S12Z_OP_MINS;
     if (less != want_less)
         c->r[DEST] = b;

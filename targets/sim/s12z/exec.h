@@ -139,6 +139,14 @@ static inline uint32_t flags_sub(struct s12z_cpu *c, uint32_t a, uint32_t b, uin
     return v;
 }
 
+/* A register or an immediate that says which bits of another operand are meant. */
+static inline uint32_t selector_value(const struct s12z_cpu *c, const struct s12z_operand *o)
+{
+    if (o->kind == S12Z_OPR_REG)
+        return c->r[o->reg];
+    return (uint32_t)o->value;
+}
+
 /* Where an operand is that is read, changed and written back. */
 struct place {
     bool in_register;

@@ -36,10 +36,11 @@ HANDLER(op_ble) { take_branch(c, u, c->z | (c->n ^ c->v)); }
 /* BRSET and BRCLR copy the tested bit to C (docs/unverified.md, "S12Z CPU"). */
 HANDLER(op_brbit)
 {
+    bool wanted = u->i.op == S12Z_OP_BRSET;
     uint32_t bits = operand_value(c, u, OPR(0), OPR(0)->bytes);
-    uint32_t number = OPR(1)->kind == S12Z_OPR_REG ? c->r[OPR(1)->reg] : (uint32_t)OPR(1)->value;
-    c->c = bits >> (number & (8u * OPR(0)->bytes - 1)) & 1;
-    take_branch(c, u, u->i.op == S12Z_OP_BRSET ? c->c : !c->c);
+    uint32_t number = selector_value(c, OPR(1)) & (8u * OPR(0)->bytes - 1);
+    c->c = bits >> number & 1;
+    take_branch(c, u, c->c == wanted);
 }
 
 /* TBcc tests the operand, DBcc decrements it before. No flags change. */

@@ -15,26 +15,28 @@ static bool is_signed(const struct cpu_insn *u)
            u->i.op == S12Z_OP_MACS || u->i.op == S12Z_OP_QMULS;
 }
 
+/* The number that `bytes` bytes stand for in an instruction of the multiply family. */
+static int64_t number_of(const struct cpu_insn *u, uint32_t v, unsigned bytes)
+{
+    if (is_signed(u))
+        return (int32_t)sign_extend(v, bytes);
+    return v;
+}
+
 /* A source of the multiply family as a number, read at its own width. */
 static int64_t source_number(struct s12z_cpu *c, const struct cpu_insn *u,
                              const struct s12z_operand *o)
 {
-    uint32_t v = operand_value(c, u, o, o->bytes);
-    if (is_signed(u))
-        return (int64_t)(int32_t)sign_extend(v, o->bytes);
-    return (int64_t)v;
+    return number_of(u, operand_value(c, u, o, o->bytes), o->bytes);
 }
 
 /* Writes the bits of v that fit. V is set if some do not. */
 static void put_result(struct s12z_cpu *c, const struct cpu_insn *u, int64_t v)
 {
     uint32_t low = (uint32_t)v & mask_of(WIDTH);
-    int64_t back = (int64_t)low;
-    if (is_signed(u))
-        back = (int64_t)(int32_t)sign_extend(low, WIDTH);
     c->r[DEST] = low;
     flags_nz(c, low, WIDTH);
-    c->v = back != v;
+    c->v = number_of(u, low, WIDTH) != v;
 }
 
 HANDLER(op_mul)
@@ -46,18 +48,22 @@ HANDLER(op_mul)
 HANDLER(op_mac)
 {
     int64_t a = source_number(c, u, OPR(1)), b = source_number(c, u, OPR(2));
-    int64_t acc =
-        is_signed(u) ? (int64_t)(int32_t)sign_extend(c->r[DEST], WIDTH) : (int64_t)c->r[DEST];
+    int64_t acc = number_of(u, c->r[DEST], WIDTH);
     put_result(c, u, (int64_t)((uint64_t)acc + (uint64_t)a * (uint64_t)b));
     c->c = 0;
 }
 /* Division by zero sets C and leaves the register as it was. */
 HANDLER(op_div)
 {
+    bool wants_quotient = u->i.op == S12Z_OP_DIVS || u->i.op == S12Z_OP_DIVU;
     int64_t a = source_number(c, u, OPR(1)), b = source_number(c, u, OPR(2));
     c->c = b == 0;
-    if (b != 0)
-        put_result(c, u, u->i.op == S12Z_OP_DIVS || u->i.op == S12Z_OP_DIVU ? a / b : a % b);
+    if (b == 0)
+        return;
+    if (wants_quotient)
+        put_result(c, u, a / b);
+    else
+        put_result(c, u, a % b);
 }
 /* Fractions. An operand of n bits stands for its value / 2^n (unsigned) or / 2^(n-1) (signed). */
 HANDLER(op_qmul)
@@ -65,7 +71,11 @@ HANDLER(op_qmul)
     unsigned sign = is_signed(u), from = bits_of(OPR(1)->bytes) + bits_of(OPR(2)->bytes) - 2 * sign,
              to = bits_of(WIDTH) - sign;
     __int128 p = (__int128)source_number(c, u, OPR(1)) * source_number(c, u, OPR(2));
-    put_result(c, u, (int64_t)(from >= to ? p >> (from - to) : p * ((__int128)1 << (to - from))));
+    if (from >= to)
+        p >>= from - to;
+    else
+        p *= (__int128)1 << (to - from);
+    put_result(c, u, (int64_t)p);
     if (c->v && sign) { /* -1 times -1 gives the greatest fraction */
         c->r[DEST] = mask_of(WIDTH) >> 1;
         flags_nz(c, c->r[DEST], WIDTH);
@@ -120,8 +130,9 @@ HANDLER(op_shift_to)
     unsigned bytes = OPR(1)->bytes;
     uint32_t v = operand_value(c, u, OPR(1), bytes);
     v = shift_value(c, u->i.op, v, shift_count(c, u, OPR(2)), bytes);
-    c->r[DEST] =
-        (u->i.op == S12Z_OP_ASR && bytes < WIDTH ? sign_extend(v, bytes) : v) & mask_of(WIDTH);
+    if (u->i.op == S12Z_OP_ASR && bytes < WIDTH)
+        v = sign_extend(v, bytes);
+    c->r[DEST] = v & mask_of(WIDTH);
 }
 HANDLER(op_shift_in_place)
 {
@@ -134,11 +145,13 @@ HANDLER(op_rotate)
 {
     struct place p = place_of(c, u, OPR(0));
     uint32_t v = place_load(c, &p, OPR(0)), carry = c->c, top = 1u << (8 * p.bytes - 1);
-    c->c = u->i.op == S12Z_OP_ROL ? (v & top) != 0 : v & 1;
-    if (u->i.op == S12Z_OP_ROL)
+    if (u->i.op == S12Z_OP_ROL) {
+        c->c = (v & top) != 0;
         v = (v << 1 | carry) & mask_of(p.bytes);
-    else
-        v = v >> 1 | (carry ? top : 0);
+    } else {
+        c->c = v & 1;
+        v = v >> 1 | bits_if(carry, top);
+    }
     place_store(c, &p, v);
     flags_logic(c, v, p.bytes);
 }
@@ -147,13 +160,14 @@ HANDLER(op_rotate)
 HANDLER(op_bit_change)
 {
     struct place p = place_of(c, u, OPR(0));
-    uint32_t number = OPR(1)->kind == S12Z_OPR_REG ? c->r[OPR(1)->reg] : (uint32_t)OPR(1)->value;
-    uint32_t v = place_load(c, &p, OPR(0)), bit = 1u << (number & (8 * p.bytes - 1));
+    uint32_t number = selector_value(c, OPR(1)) & (8 * p.bytes - 1), bit = 1u << number;
+    uint32_t v = place_load(c, &p, OPR(0));
     c->c = (v & bit) != 0;
-    if (u->i.op == S12Z_OP_BSET)
-        v |= bit;
-    else
-        v = u->i.op == S12Z_OP_BCLR ? v & ~bit : v ^ bit;
+    switch (u->i.op) {
+    case S12Z_OP_BSET: v |= bit; break;
+    case S12Z_OP_BCLR: v &= ~bit; break;
+    default: v ^= bit; /* BTGL */
+    }
     place_store(c, &p, v);
     flags_logic(c, v, p.bytes);
 }
@@ -162,7 +176,7 @@ HANDLER(op_bit_change)
 static void field_of(const struct s12z_cpu *c, const struct s12z_operand *o, unsigned *width,
                      unsigned *offset)
 {
-    uint32_t v = o->kind == S12Z_OPR_REG ? c->r[o->reg] : (uint32_t)o->value;
+    uint32_t v = selector_value(c, o);
     *offset = v & 31;
     *width = EITHER(v >> 5 & 31, 32);
 }

@@ -123,7 +123,9 @@ static uint8_t check_erase_block(struct s12z_ftmrz *f)
     bool flash = in_flash(f, ftmrz_address(f), 1);
     if (check_block(f))
         return FSTAT_ACCERR;
-    if ((flash ? any_flash_protected(f) : any_eeprom_protected(f)))
+    if (flash && any_flash_protected(f))
+        return FSTAT_FPVIOL;
+    if (!flash && any_eeprom_protected(f))
         return FSTAT_FPVIOL;
     return 0;
 }
@@ -318,8 +320,9 @@ static uint8_t finish_verify_all(struct s12z_ftmrz *f)
 }
 static uint8_t finish_verify_block(struct s12z_ftmrz *f)
 {
-    return verdict_flags(in_flash(f, ftmrz_address(f), 1) ? flash_all_erased(f)
-                                                          : eeprom_all_erased(f));
+    if (in_flash(f, ftmrz_address(f), 1))
+        return verdict_flags(flash_all_erased(f));
+    return verdict_flags(eeprom_all_erased(f));
 }
 static uint8_t finish_verify_section(struct s12z_ftmrz *f)
 {

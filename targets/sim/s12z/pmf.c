@@ -61,7 +61,10 @@ static uint64_t reload_cycles(struct s12z_pmf *p, unsigned n)
 {
     bool edge = p->reg[CFG0 - BASE] & (CFG0_EDGEA << n),
          half = *generator_reg(p, n, FQC) & FQC_HALF;
-    return ((uint64_t)p->gen[n].modulus << p->gen[n].prescale) * (edge || half ? 1 : 2);
+    uint64_t up = (uint64_t)p->gen[n].modulus << p->gen[n].prescale;
+    if (edge || half)
+        return up;
+    return 2 * up; /* and down again */
 }
 
 static void update_lines(struct s12z_pmf *p)

@@ -25,9 +25,21 @@ static uint8_t *video_32(struct board *b, uint32_t paddr)
     return b->video + (at & ~3u) * 2 + bank * 4 + (at & 3);
 }
 
+/* Where the halves of 64 bits are; paddr is aligned to 8. */
+struct video_halves {
+    uint8_t *high, *low;
+};
+static struct video_halves video_64(struct board *b, uint32_t paddr)
+{
+    uint8_t *first = video_32(b, paddr), *second = video_32(b, paddr + 4);
+    if (b->opt.big)
+        return (struct video_halves){ .high = first, .low = second };
+    return (struct video_halves){ .high = second, .low = first };
+}
+
 static bool video_read(struct board *b, uint32_t paddr, unsigned size, uint64_t *value)
 {
-    const uint8_t *p = video_32(b, paddr), *next = video_32(b, paddr + 4);
+    const uint8_t *p = video_32(b, paddr);
     bool big = b->opt.big;
     if (!p)
         return false;
@@ -35,14 +47,17 @@ static bool video_read(struct board *b, uint32_t paddr, unsigned size, uint64_t 
     case 1: *value = *p; break;
     case 2: *value = get16(p, big); break;
     case 4: *value = get32(p, big); break;
-    default: *value = (uint64_t)get32(big ? p : next, big) << 32 | get32(big ? next : p, big);
+    default: {
+        struct video_halves v = video_64(b, paddr);
+        *value = (uint64_t)get32(v.high, big) << 32 | get32(v.low, big);
+    }
     }
     return true;
 }
 
 static bool video_write(struct board *b, uint32_t paddr, unsigned size, uint64_t value)
 {
-    uint8_t *p = video_32(b, paddr), *next = video_32(b, paddr + 4);
+    uint8_t *p = video_32(b, paddr);
     bool big = b->opt.big;
     if (!p)
         return false;
@@ -50,9 +65,11 @@ static bool video_write(struct board *b, uint32_t paddr, unsigned size, uint64_t
     case 1: *p = (uint8_t)value; break;
     case 2: put16(p, (uint16_t)value, big); break;
     case 4: put32(p, (uint32_t)value, big); break;
-    default:
-        put32(big ? p : next, (uint32_t)(value >> 32), big);
-        put32(big ? next : p, (uint32_t)value, big);
+    default: {
+        struct video_halves v = video_64(b, paddr);
+        put32(v.high, (uint32_t)(value >> 32), big);
+        put32(v.low, (uint32_t)value, big);
+    }
     }
     return true;
 }
@@ -152,7 +169,10 @@ static void nmi_pin(struct board *b, uint64_t now)
         return;
     bool was_high = b->intc.nmi_pin;
     sh4_intc_set_nmi(&b->intc, !was_high);
-    b->nmi_edge = was_high ? b->nmi_edge + b->opt.cpu_hz / BOARD_PCLK_DIV / 1000000 : UINT64_MAX;
+    if (was_high)
+        b->nmi_edge += b->opt.cpu_hz / BOARD_PCLK_DIV / 1000000;
+    else
+        b->nmi_edge = UINT64_MAX;
 }
 
 void board_devices_advance(struct board *b)

@@ -50,7 +50,8 @@ void sh4_raise_mem(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
     cpu->ccn.pteh = (vaddr & 0xFFFFFC00) | (cpu->ccn.pteh & 0xFF);
     if (cpu->mmu)
         sh4_mmu_fault(cpu->mmu, vaddr);
-    raise_general(cpu, expevt, expevt == 0x040 || expevt == 0x060 ? 0x400 : 0x100);
+    bool tlb_miss = expevt == 0x040 || expevt == 0x060;
+    raise_general(cpu, expevt, tlb_miss ? 0x400 : 0x100);
 }
 
 /* TRAPA is of the completion type: SPC is the address of the next instruction. Its time is its own
@@ -71,8 +72,11 @@ void sh4_trapa(struct sh4_cpu *cpu, uint8_t imm)
  * BRCR (unverified). */
 void sh4_user_break(struct sh4_cpu *cpu, uint32_t spc)
 {
+    uint32_t handler = cpu->vbr + 0x100;
+    if (sh4_ubc_breaks_to_dbr(cpu->ubc))
+        handler = cpu->dbr;
     cpu->ccn.expevt = 0x1E0;
-    enter_handler(cpu, spc, sh4_ubc_breaks_to_dbr(cpu->ubc) ? cpu->dbr : cpu->vbr + 0x100);
+    enter_handler(cpu, spc, handler);
     spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
 }
 

@@ -75,12 +75,16 @@ static unsigned rules_of(enum sh4_insn_id id, uint16_t op)
 static uint16_t refusal_of(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
     unsigned rules = rules_of(id, op);
-    bool slot = cpu->fast->in_slot;
+    bool slot = cpu->fast->in_slot, user = !(cpu->sr_rest & SR_MD);
+    bool forbidden = (rules & PRIV && user) || (rules & NO_SLOT && slot);
+    uint16_t code = 0;
     if (rules & FPU_OP && cpu->sr_rest & SR_FD)
-        return slot ? 0x820 : 0x800;
-    if (id == SH4_ILLEGAL || (rules & PRIV && !(cpu->sr_rest & SR_MD)) || (rules & NO_SLOT && slot))
-        return slot ? 0x1A0 : 0x180;
-    return 0;
+        code = 0x800;
+    else if (id == SH4_ILLEGAL || forbidden)
+        code = 0x180;
+    if (code && slot)
+        code += 0x20; /* the same of a delay slot */
+    return code;
 }
 
 static enum sh4_insn_id decode_insn(const struct sh4_cpu *cpu, uint16_t op)
@@ -363,7 +367,8 @@ static uint32_t target_of_disp8(uint16_t op, uint32_t pc)
 }
 static uint32_t target_of_disp12(uint16_t op, uint32_t pc)
 {
-    return pc + 4 + 2 * ((uint32_t)(op & 0xFFF) - (op & 0x800 ? 0x1000u : 0u));
+    int32_t disp = (int32_t)((uint32_t)op << 20) >> 20; /* the sign is bit 11 */
+    return pc + 4 + 2 * (uint32_t)disp;
 }
 
 /* Where a branch goes. Its side effects come later, when the fetch of its slot can no longer
@@ -453,8 +458,11 @@ void sh4_exec_unit(struct sh4_cpu *cpu)
     if (!sh4_mem_fetch(cpu, cpu->pc, &op))
         return;
     enum sh4_insn_id id = decode_insn(cpu, op);
-    uint16_t bad =
-        UNLIKELY(cpu->cfg.flat) ? (id == SH4_ILLEGAL ? 0x180 : 0) : refusal_of(cpu, id, op);
+    uint16_t bad = 0;
+    if (LIKELY(!cpu->cfg.flat))
+        bad = refusal_of(cpu, id, op);
+    else if (id == SH4_ILLEGAL)
+        bad = 0x180;
     if (UNLIKELY(bad)) {
         sh4_raise(cpu, bad);
         return;

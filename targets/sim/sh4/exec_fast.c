@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "targets/sim/sh4/decode.h"
 #include "targets/sim/sh4/fpu.h"
 
@@ -23,10 +24,12 @@
 
 static unsigned mode_of(const struct sh4_cpu *cpu)
 {
-    unsigned fp = cpu->sr_rest & SR_FD
-                      ? 4
-                      : (cpu->fpscr & FPSCR_PR ? 2 : 0) | (cpu->fpscr & FPSCR_SZ ? 1 : 0);
-    return fp + (cpu->sr_rest & SR_MD ? 0 : 5);
+    unsigned mode = 4;
+    if (!(cpu->sr_rest & SR_FD))
+        mode = bits_if(cpu->fpscr & FPSCR_PR, 2) | bits_if(cpu->fpscr & FPSCR_SZ, 1);
+    if (!(cpu->sr_rest & SR_MD))
+        mode += 5;
+    return mode;
 }
 
 /* ---- user breaks: blocks and operands that may match are left to the single-step path ---- */
@@ -77,17 +80,18 @@ static void set_poison(struct sh4_cpu *cpu)
     struct sh4_blocks *t = cpu->fast->blocks;
     uint32_t ccr = cpu->ccn.ccr;
     bool at = cpu->ccn.mmucr & MMUCR_AT && cpu->mmu, user = !(cpu->sr_rest & SR_MD);
-    bool plain_oc = (ccr & (CCR_OCE | CCR_OIX | CCR_ORA)) == CCR_OCE;
+    bool plain_oc = (ccr & (CCR_OCE | CCR_OIX | CCR_ORA)) == CCR_OCE && !t->noperand;
     bool plain_ic = (ccr & (CCR_ICE | CCR_IIX)) == CCR_ICE;
     for (unsigned s = 0; s < 8; s++) {
-        bool p1 = s == 4, cacheable = s != 5 && s != 7,
-             reachable = !(user && s >= 4) && (!at || p1);
-        bool wt = p1 ? !(ccr & CCR_CB) : ccr & CCR_WT;
-        t->ipoison[s] = plain_ic && cacheable && reachable ? 0 : POISON >> 1;
-        t->rpoison[s] = plain_oc && cacheable && reachable && !t->noperand ? 0 : POISON >> 1;
-        t->wpoison[s] = 0;
-        if (t->rpoison[s] || wt)
-            t->wpoison[s] = POISON >> 1;
+        bool p1 = s == 4, cacheable = s != 5 && s != 7;
+        bool reachable = !(user && s >= 4) && (!at || p1);
+        bool plain = cacheable && reachable;
+        bool writes_through = ccr & CCR_WT;
+        if (p1)
+            writes_through = !(ccr & CCR_CB);
+        t->ipoison[s] = bits_if(!(plain && plain_ic), POISON >> 1);
+        t->rpoison[s] = bits_if(!(plain && plain_oc), POISON >> 1);
+        t->wpoison[s] = bits_if(!(plain && plain_oc) || writes_through, POISON >> 1);
     }
 }
 
@@ -113,10 +117,15 @@ static const uint8_t *after_line(struct sh4_cpu *cpu, uint32_t pc, enum line_kin
     unsigned i = next >> 5 & 255;
     if (kind == LINE_ASERAM)
         return cpu->aseram + (next & 0x3FF);
-    if (kind == LINE_CACHED)
-        return f->itag[i] == paddr && (next ^ pc) >> 29 == 0 ? f->idata[i] : NULL;
+    if ((next ^ pc) >> 29) /* the next line is another segment's */
+        return NULL;
+    if (kind == LINE_CACHED) {
+        if (f->itag[i] == paddr)
+            return f->idata[i];
+        return NULL;
+    }
     const struct sh4_window *w = sh4_find_window(cpu, paddr, 2);
-    if (w && (next ^ pc) >> 29 == 0)
+    if (w)
         return w->host + ((paddr - w->base) & w->mask);
     return NULL;
 }

@@ -1,6 +1,15 @@
 /* The complete arithmetic, for any operands and modes. Speed matters only in fpu.h. */
 #include "targets/sim/sh4/fpu_priv.h"
 
+/* m >> down, m != 0. Whether bits were lost shows in bit 0, for the rounding. */
+static fp_u128 shift_down_sticky(fp_u128 m, int down)
+{
+    if (down > 127)
+        return 1;
+    fp_u128 lost = m & (((fp_u128)1 << down) - 1);
+    return m >> down | (lost != 0);
+}
+
 /* ma * 2^ea + mb * 2^eb, both finite and not zero, with ma and mb below 2^54. */
 static uint64_t add_magnitudes(struct fp_op *op, bool sa, int ea, fp_u128 ma, bool sb, int eb,
                                fp_u128 mb)
@@ -19,7 +28,7 @@ static uint64_t add_magnitudes(struct fp_op *op, bool sa, int ea, fp_u128 ma, bo
     ma <<= up, ea -= up;
     int down = ea - eb;
     if (down > 0)
-        mb = down > 127 ? 1 : (mb >> down) | ((mb & (((fp_u128)1 << down) - 1)) != 0);
+        mb = shift_down_sticky(mb, down);
     else
         mb <<= -down;
     if (sa == sb)
@@ -175,13 +184,16 @@ bool sh4_fpu_mac32_slow(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t fr0, u
         r = fp_invalid(&op);
     else if (fp_special(&op, x, 3, &r))
         ;
+    else if (inf && x[2].kind == K_INF && x[2].sign != sign)
+        r = fp_invalid(&op); /* the difference of two infinities */
     else if (inf)
-        r = x[2].kind == K_INF && x[2].sign != sign ? fp_invalid(&op)
-                                                    : fp_infinity(&fp_single, sign);
+        r = fp_infinity(&fp_single, sign);
     else if (zeros && x[2].kind == K_ZERO)
         r = fp_zero(&fp_single, sign && x[2].sign);
+    else if (zeros)
+        r = n;
     else
-        r = zeros ? n : mac_finite(&op, x[0], x[1], x[2], n);
+        r = mac_finite(&op, x[0], x[1], x[2], n);
     return fp_write32(fp_finish(&op), &r, dst);
 }
 
@@ -249,7 +261,10 @@ static bool compare_operands(const struct fp_format *f, uint32_t *fpscr, uint64_
             fp_invalid(&op);
     } else {
         int64_t a = order_key(f, x, n), b = order_key(f, y, m);
-        result = gt ? a > b : a == b;
+        if (gt)
+            result = a > b;
+        else
+            result = a == b;
     }
     if (!fp_finish(&op))
         return false;

@@ -9,8 +9,9 @@
 typedef unsigned __int128 fp_u128;
 
 struct fp_format {
-    int frac; /* stored fraction bits */
-    int emax; /* exponent field of infinity */
+    int frac;     /* stored fraction bits */
+    int sign_bit; /* above the exponent field */
+    int emax;     /* exponent field of infinity */
     int bias;
     uint64_t qnan;
 };
@@ -44,7 +45,7 @@ static inline bool fp_is_nan(struct fp_num x) { return x.kind >= K_QNAN; }
 static inline bool fp_is_finite(struct fp_num x) { return x.kind <= K_DENORM; }
 static inline uint64_t fp_pack(const struct fp_format *f, bool sign, int e, uint64_t frac)
 {
-    return (uint64_t)sign << (f == &fp_single ? 31 : 63) | (uint64_t)e << f->frac | frac;
+    return (uint64_t)sign << f->sign_bit | (uint64_t)e << f->frac | frac;
 }
 static inline uint64_t fp_infinity(const struct fp_format *f, bool sign)
 {

@@ -2,9 +2,9 @@
  * (Floating-Point Unit). */
 #include "targets/sim/sh4/fpu_priv.h"
 
-const struct fp_format fp_single = { 23, 0xFF, 127, SH4_QNAN32 };
+const struct fp_format fp_single = { 23, 31, 0xFF, 127, SH4_QNAN32 };
 
-const struct fp_format fp_double = { 52, 0x7FF, 1023, SH4_QNAN64 };
+const struct fp_format fp_double = { 52, 63, 0x7FF, 1023, SH4_QNAN64 };
 
 bool fp_finish(const struct fp_op *op)
 {
@@ -24,16 +24,17 @@ struct fp_num fp_unpack(const struct fp_op *op, uint64_t v)
     const struct fp_format *f = op->f;
     int e = (int)(v >> f->frac) & f->emax;
     uint64_t frac = v & (((uint64_t)1 << f->frac) - 1);
-    struct fp_num x = { .sign = v >> (f == &fp_single ? 31 : 63) & 1 };
+    struct fp_num x = { .sign = v >> f->sign_bit & 1 };
     if (e == f->emax) {
         x.kind = K_INF;
         if (frac)
             x.kind = frac >> (f->frac - 1) ? K_SNAN : K_QNAN;
     } else if (e == 0) {
-        x.kind = K_DENORM;
-        if (frac == 0 || fp_flushes(op))
-            x.kind = K_ZERO;
-        x.mant = x.kind == K_ZERO ? 0 : frac;
+        x.kind = K_ZERO;
+        if (frac != 0 && !fp_flushes(op)) {
+            x.kind = K_DENORM;
+            x.mant = frac;
+        }
         x.exp = 1 - f->bias - f->frac;
     } else {
         x.kind = K_NORM;
@@ -76,7 +77,10 @@ int fp_bit_length(fp_u128 m)
 static uint64_t pack_overflow(struct fp_op *op, bool sign)
 {
     op->cause |= SH4_FP_O | SH4_FP_I;
-    return fp_infinity(op->f, sign) - (fp_to_zero(op) ? 1 : 0);
+    uint64_t infinity = fp_infinity(op->f, sign);
+    if (fp_to_zero(op))
+        return infinity - 1; /* the greatest finite number */
+    return infinity;
 }
 
 /* m >> shift, rounded. Sets I if bits are lost. */
@@ -93,7 +97,10 @@ static uint64_t shift_and_round(struct fp_op *op, fp_u128 m, int shift)
     if (rest == 0)
         return q;
     op->cause |= SH4_FP_I;
-    return q + (!fp_to_zero(op) && (rest > half || (rest == half && (q & 1))) ? 1 : 0);
+    bool nearer_above = rest > half || (rest == half && (q & 1)); /* a tie goes to the even one */
+    if (nearer_above && !fp_to_zero(op))
+        q++;
+    return q;
 }
 
 uint64_t fp_round(struct fp_op *op, bool sign, int exp, fp_u128 m)
@@ -107,7 +114,7 @@ uint64_t fp_round(struct fp_op *op, bool sign, int exp, fp_u128 m)
         shift += 1 - e;
     uint64_t q = shift_and_round(op, m, shift);
     if (e < 1)
-        e = q >> f->frac ? 1 : 0;
+        e = q >> f->frac != 0; /* rounding may have made it normal */
     else if (q >> (f->frac + 1)) {
         q >>= 1;
         e++;

@@ -50,8 +50,10 @@ static uint32_t inner_product(struct fp_op *op, const uint32_t *n, const uint32_
         snan |= k == K_SNAN;
         qnan |= k == K_QNAN;
         inf[sign] |= k == K_INF;
-        if (k == K_NORM)
-            d = i == 0 ? value_of(a) * value_of(b) : d + value_of(a) * value_of(b);
+        if (k == K_NORM && i == 0)
+            d = value_of(a) * value_of(b); /* keeps the sign of a zero, which 0 + -0 loses */
+        else if (k == K_NORM)
+            d += value_of(a) * value_of(b);
     }
     op->possible = true;
     if (snan || (!qnan && inf[0] && inf[1]))
@@ -92,15 +94,15 @@ bool sh4_fpu_fsca(uint32_t *fpscr, uint32_t fpul, uint32_t dst[2])
     unsigned angle = fpul & 0xFFFF, quadrant = angle >> 14;
     /* Only one quadrant is computed, so that the multiples of a quarter turn are exact. */
     double a = turn * (double)(angle & 0x3FFF) / 65536.0;
-    double s = (angle & 0x3FFF) ? sin(a) : 0.0, c = (angle & 0x3FFF) ? cos(a) : 1.0;
+    double s = sin(a), c = cos(a);
     const double by_quadrant[4] = { s, c, -s, -c };
     double sine = by_quadrant[quadrant], cosine = by_quadrant[(quadrant + 1) & 3];
     op.cause = SH4_FP_I;
     op.possible = true;
     if (!fp_finish(&op))
         return false;
-    dst[0] = sh4_u32((float)(sine == 0 ? 0.0 : sine));
-    dst[1] = sh4_u32((float)(cosine == 0 ? 0.0 : cosine));
+    dst[0] = sh4_u32((float)(sine + 0.0)); /* no zero is negative: -0 + 0 is 0 */
+    dst[1] = sh4_u32((float)(cosine + 0.0));
     return true;
 }
 

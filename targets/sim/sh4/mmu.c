@@ -136,13 +136,14 @@ static const struct sh4_tlb_entry *look_up(struct sh4_mmu *mmu, uint32_t vaddr,
 
 static uint16_t protection_fault(const struct sh4_tlb_entry *e, enum sh4_access access, bool user)
 {
-    if (access != SH4_ACCESS_WRITE)
-        return user && !(e->pr & PR_USER) ? SH4_EXP_TLB_PROT_READ : 0;
-    if (!(e->pr & PR_WRITE) || (user && !(e->pr & PR_USER)))
+    bool write = access == SH4_ACCESS_WRITE, not_users = user && !(e->pr & PR_USER);
+    if (not_users && !write)
+        return SH4_EXP_TLB_PROT_READ;
+    if (write && (not_users || !(e->pr & PR_WRITE)))
         return SH4_EXP_TLB_PROT_WRITE;
-    if (e->dirty)
-        return 0;
-    return SH4_EXP_INITIAL_WRITE;
+    if (write && !e->dirty)
+        return SH4_EXP_INITIAL_WRITE;
+    return 0;
 }
 
 static void through_tlb(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access access, bool user,
