@@ -6,6 +6,7 @@
 #include "targets/sh4/code/search.h"
 #include "probe/base/choice.h"
 #include "targets/sh4/isa/isa.h"
+#include "targets/sh4/isa/regs.h"
 
 static struct abs_state *state_at(struct search *s, const struct walk_at *at)
 {
@@ -109,9 +110,8 @@ static void vbr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func,
     case SH4_LDC_L_INC_DBR: site.kind = SH4_SITE_DBR; break;
     default: return;
     }
-    if (site.has_target)
-        for (uint32_t off = 0x100; off <= 0x600; off += off == 0x100 ? 0x300 : 0x200)
-            walk_function(s->w, site.target + off);
+    for (size_t k = 0; site.has_target && k < SH4_NHANDLERS; k++)
+        walk_function(s->w, site.target + sh4_handler_offset[k]);
     if (s->emitting && walk_grow(s->w, (void **)&s->site, s->nsites, &s->site_cap, sizeof *s->site))
         s->site[s->nsites++] = site;
 }

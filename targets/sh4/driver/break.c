@@ -55,8 +55,10 @@ static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in
         ret = MIN(sh4_agent_peek(t, addr, 2, &v[1], err), 0);
     else if (ret > 0) {
         struct sh4_patch *p = sh4_patch_at(t, addr - 2);
-        *in_slot =
-            sh4_flow(p && p->in_memory ? p->orig : own_insn(t, addr - 2, v[0]), addr - 2).slot;
+        uint16_t before = own_insn(t, addr - 2, v[0]);
+        if (p && p->in_memory)
+            before = p->orig;
+        *in_slot = sh4_flow(before, addr - 2).slot;
     }
     if (ret < 0)
         return ret;
@@ -119,13 +121,21 @@ static int check_place(struct sh4_target *t, enum bp_kind kind, uint64_t addr, u
     return 0;
 }
 
+/* What the list of hardware breakpoints has it as: a software one in a delay slot is in there. */
+static enum bp_kind hard_kind(enum bp_kind kind)
+{
+    if (kind == BP_SOFT)
+        return BP_HARD;
+    return kind;
+}
+
 /* Whether it is set already, which is known of a running target, too. After the board was away,
  * everybody sets their breakpoints again. */
 static bool have_bp(struct sh4_target *t, enum bp_kind kind, uint32_t addr, unsigned len)
 {
     if (kind == BP_SOFT && sh4_patch_at(t, addr))
         return true;
-    return sh4_hard_find(t, kind == BP_SOFT ? BP_HARD : kind, addr, len) != NULL;
+    return sh4_hard_find(t, hard_kind(kind), addr, len) != NULL;
 }
 
 int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
@@ -146,8 +156,10 @@ int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     uint16_t insn;
     bool in_slot;
     ret = look_at(t, a, &insn, &in_slot, err);
-    if (ret < 0 || !in_slot)
-        return ret < 0 ? ret : insert_soft(t, a, insn, err);
+    if (ret < 0)
+        return ret;
+    if (!in_slot)
+        return insert_soft(t, a, insn, err);
     ret = sh4_hard_insert(t, BP_HARD, a, 2, err);
     if (ret < 0)
         return err_prefix(err, ret, "breakpoint in a delay slot needs a hardware channel");
@@ -164,6 +176,6 @@ int sh4_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     uint32_t a = (uint32_t)addr;
     if (kind == BP_SOFT && sh4_patch_at(t, a))
         return remove_soft(t, a, err);
-    sh4_hard_remove(t, kind == BP_SOFT ? BP_HARD : kind, a, len);
+    sh4_hard_remove(t, hard_kind(kind), a, len);
     return 0;
 }

@@ -1,5 +1,7 @@
 /* Caches: code that the debugger writes is what the program will fetch; and small code of the
  * host's. */
+#include <assert.h>
+
 #include "probe/base/util.h"
 #include "targets/sh4/driver/driver.h"
 #include "targets/sh4/isa/regs.h"
@@ -105,6 +107,16 @@ int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struc
         sh4_agent_poke_request(a, SH4_CCR, a->st4, ccr | REG_MASK(SH4_CCR_ICI));
     req.routine += sh4_agent_uncached(t);
     return sh4_agent_run(t, &req, 1, err);
+}
+
+void sh4_code_words(const struct sh4_target *t, const uint16_t *code, size_t n, uint32_t *words)
+{
+    unsigned first = 0, second = 16;
+    if (t->base.big_endian)
+        first = 16, second = 0;
+    assert(n % 2 == 0);
+    for (size_t i = 0; i < n; i += 2)
+        words[i / 2] = (uint32_t)code[i] << first | (uint32_t)code[i + 1] << second;
 }
 
 int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr,

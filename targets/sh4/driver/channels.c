@@ -39,8 +39,8 @@ static bool is_watch(const struct sh4_hard *h) { return h->kind != BP_HARD && !n
 
 uint16_t sh4_ubc_bbr(bool operand, bool read, bool write)
 {
-    return (uint16_t)(REG_PUT(operand ? 2u : 1u, SH4_BBR_ID) |
-                      REG_PUT((read ? 1u : 0u) | (write ? 2u : 0u), SH4_BBR_RW));
+    uint32_t cycle = operand ? 2 : 1, direction = bits_if(read, 1) | bits_if(write, 2);
+    return (uint16_t)(REG_PUT(cycle, SH4_BBR_ID) | REG_PUT(direction, SH4_BBR_RW));
 }
 
 /* Whether accesses to the object are taken to be of its own size, or of its halves if it has 8
@@ -62,11 +62,12 @@ static void add_part(const struct sh4_target *t, struct cover *c, const struct s
     bool whole = as_a_whole(t, h);
     if (h->addr > to || h->addr + (h->len - 1) < from)
         return;
-    c->whole = whole && (!c->used || c->whole);
-    c->same = !c->used || (c->same && c->lo == lo && c->hi == hi);
-    c->lo = c->used ? MIN(c->lo, lo) : lo;
-    c->hi = c->used ? MAX(c->hi, hi) : hi;
-    c->used = true;
+    if (!c->used)
+        *c = (struct cover){ .used = true, .whole = true, .same = true, .lo = lo, .hi = hi };
+    c->whole = c->whole && whole;
+    c->same = c->same && c->lo == lo && c->hi == hi;
+    c->lo = MIN(c->lo, lo);
+    c->hi = MAX(c->hi, hi);
     c->objects++;
     c->reads = c->reads || h->kind != BP_WATCH_WRITE;
     c->writes = c->writes || h->kind != BP_WATCH_READ;
@@ -265,15 +266,17 @@ int sh4_hard_insert(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint
     if (t->breaks.nhard == SH4_MAX_HARD)
         return err_set(err, ERR_RESOURCE, "delete some",
                        "all %d hardware breakpoints and watchpoints are used", SH4_MAX_HARD);
-    struct sh4_hard h = { .kind = kind, .addr = addr, .len = kind == BP_HARD ? 2 : len };
+    struct sh4_hard h = { .kind = kind, .addr = addr, .len = len };
+    if (kind == BP_HARD)
+        h.len = 2; /* an instruction */
     t->breaks.hard[t->breaks.nhard++] = h;
     if (deal_channels(t))
         return 0;
     t->breaks.nhard--;
-    return err_set(err, ERR_RESOURCE, "delete a hardware breakpoint or a watchpoint",
-                   kind == BP_HARD ? "both channels of the user break controller are in use"
-                                   : "hardware breakpoints have both channels of the user break "
-                                     "controller");
+    const char *what = "hardware breakpoints have both channels of the user break controller";
+    if (kind == BP_HARD)
+        what = "both channels of the user break controller are in use";
+    return err_set(err, ERR_RESOURCE, "delete a hardware breakpoint or a watchpoint", "%s", what);
 }
 
 void sh4_hard_remove(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len)

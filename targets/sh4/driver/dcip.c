@@ -188,8 +188,10 @@ static int take_block(struct sh4_link *l, const uint8_t *box, size_t n, struct e
     ip->known = ip->waits = true;
     ip->number = number;
     ip->replied = ip->calling = ip->looking = false;
+    if (flags & SH4_BOX_LOOKS && ip->halt_wanted)
+        return stay_halted(l, err);
     if (flags & SH4_BOX_LOOKS)
-        return ip->halt_wanted ? stay_halted(l, err) : reply_to_call(l, NULL, 0, err);
+        return reply_to_call(l, NULL, 0, err);
     if (n > BOX_BYTES) {
         give_words(ip, box + BOX_BYTES, n - BOX_BYTES);
     } else {
@@ -230,7 +232,8 @@ static int begin_look(struct sh4_link *l, struct err *err)
     bool due = ip->replied || ip->calling;
     log_msg(l->p->log, LOG_WIRE, "%s: > SBIQ of the agent's box", l->p->name);
     ip->looking = true;
-    uint64_t wait = sh4_dcip_patience(l, due ? ip->tries : IDLE_TRIES);
+    unsigned tries = due ? ip->tries : IDLE_TRIES;
+    uint64_t wait = sh4_dcip_patience(l, tries);
     if (ip->deaf && !due) /* a look ends the one before it; a late one gets more time */
         wait = (uint64_t)DEAF_LOOK_NS << MIN(ip->silent, (unsigned)DOUBLED);
     ip->look_ns = link_time(l) + wait;
@@ -279,10 +282,13 @@ static int looked_other(struct sh4_link *l, struct err *err)
         ip->calling = false;
         return 0;
     }
-    if (!ip->calling)
-        return ip->others >= LOST_LOOKS ? lost_call(l, err) : 0;
-    ip->again++;
-    return send_call_reply(l, err);
+    if (ip->calling) {
+        ip->again++;
+        return send_call_reply(l, err);
+    }
+    if (ip->others >= LOST_LOOKS)
+        return lost_call(l, err);
+    return 0;
 }
 
 /* The loader has answered: what is in the box? */

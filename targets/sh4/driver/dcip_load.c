@@ -100,8 +100,11 @@ static int execute_agent(struct sh4_link *l, struct err *err)
         if (ret)
             break;
         ret = sh4_dcip_fetch(l, l->ip->base + sh4_agent_dcip.box, box, sizeof box, TRIES, err);
-        if (ret > 0)
-            ret = le32(box) ? hear_agent(l, TRIES, err) : 0; /* a look takes it */
+        if (ret > 0) {
+            ret = 0;
+            if (le32(box)) /* a look takes it */
+                ret = hear_agent(l, TRIES, err);
+        }
     }
     return ret;
 }
@@ -176,8 +179,10 @@ int sh4_dcip_attach(struct sh4_target *t, struct err *err)
                        "dcload-ip runs on little-endian boards only");
     l->ip->base = (t->opt.agent_ram & 0x1FFFFC00) | 0x80000000;
     int ret = ask_version(l, HELLOS, err);
-    if (ret <= 0)
-        return ret < 0 ? ret : nobody_answers(l, err);
+    if (ret == 0)
+        return nobody_answers(l, err);
+    if (ret < 0)
+        return ret;
     ret = found_waiting(l, err);
     if (ret == 0)
         ret = bring_agent_up(l, err);
@@ -202,8 +207,10 @@ int sh4_dcip_restart(struct sh4_target *t, bool reboot, struct err *err)
         if (ret == 0)
             /* an adapter that is set up again takes seconds to find its network */
             ret = ask_version(l, REBOOT_HELLOS, err);
-        if (ret <= 0)
-            return ret < 0 ? ret : nobody_answers(l, err);
+        if (ret == 0)
+            return nobody_answers(l, err);
+        if (ret < 0)
+            return ret;
         ret = bring_agent_up(l, err);
     }
     if (ret == 0)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/driver/driver.h"
 #include "targets/sh4/isa/regs.h"
@@ -28,7 +29,8 @@ static uint32_t sum_of_words(uint32_t marker, uint32_t c, uint32_t word)
  * idle clocks. */
 static void wait_longer(struct sh4_link *l)
 {
-    l->idle_clocks = l->idle_clocks ? MIN(2 * l->idle_clocks, (uint32_t)MOST_CLOCKS) : 2;
+    uint32_t more = EITHER(2 * l->idle_clocks, 2u);
+    l->idle_clocks = MIN(more, (uint32_t)MOST_CLOCKS);
 }
 
 static uint32_t halted_word(const struct sh4_target *t)
@@ -71,7 +73,10 @@ static size_t answer_words(const struct sh4_request *r)
 
 static size_t scans_needed(const struct sh4_request *r)
 {
-    return HEADER_WORDS + (r->nout ? r->nout + 1 : 0) + 1 + answer_words(r) + 2 + r->slack;
+    size_t sent = HEADER_WORDS;
+    if (r->nout)
+        sent += r->nout + 1; /* and their checksum */
+    return sent + 1 + answer_words(r) + 2 + r->slack;
 }
 
 /* Fills the batch's words; false if a sum happens to equal the marker (take another). */
@@ -181,14 +186,17 @@ int sh4_jtag_halted(struct sh4_target *t, struct err *err)
     /* An agent in slow memory needs longer than the pause of one scan to answer a POLL, and would
      * lose its word. */
     enum { CALM = 8, CALM_RAM = 128 };
-    uint32_t in[3], idle = t->link.idle_clocks;
-    t->link.idle_clocks =
-        MAX(idle, t->agent.layout == &sh4_agent_ase ? (uint32_t)CALM : (uint32_t)CALM_RAM);
+    uint32_t in[3], idle = t->link.idle_clocks, calm = CALM_RAM;
+    if (t->agent.layout == &sh4_agent_ase)
+        calm = CALM;
+    t->link.idle_clocks = MAX(idle, calm);
     int ret = sh4_link_words(&t->link, NULL, in, 3, err);
     t->link.idle_clocks = idle;
     if (ret < 0)
         return ret;
-    uint32_t seen = in[2] != SH4_AGENT_POLL ? in[2] : in[1];
+    uint32_t seen = in[2];
+    if (seen == SH4_AGENT_POLL)
+        seen = in[1];
     if (t->agent.layout)
         return seen == halted_word(t);
     /* Where the agent is, is not known yet. A resident one sends its own address, aligned to 1 KB.
@@ -217,8 +225,11 @@ int sh4_jtag_resync(struct sh4_target *t, struct err *err)
         int ret = sh4_link_words(&t->link, NULL, in, PART, err);
         if (ret < 0)
             return ret;
-        for (size_t i = 0; i < PART; i++)
-            run = in[i] == halted_word(t) ? run + 1 : 0;
+        for (size_t i = 0; i < PART; i++) {
+            run++;
+            if (in[i] != halted_word(t))
+                run = 0;
+        }
         if (run >= SURE)
             return 0;
     }

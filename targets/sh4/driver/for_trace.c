@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "targets/sh4/isa/regs.h"
 
 void sh4_tracing_is(struct sh4_target *t, struct sh4_trace *trace) { t->plug.trace = trace; }
@@ -29,7 +30,9 @@ int sh4_saved_store(struct sh4_target *t, enum sh4_save word, uint32_t value, st
     t->regs.save[word] = value;
     int ret = sh4_agent_poke(t, t->agent.base + t->agent.layout->save_area + 4 * (uint32_t)word, 4,
                              value, err);
-    t->regs.save_seen[word] = ret < 0 ? ~value : value;
+    t->regs.save_seen[word] = value;
+    if (ret < 0)
+        t->regs.save_seen[word] = ~value; /* not known: it is written again */
     return ret;
 }
 
@@ -86,7 +89,7 @@ void sh4_regs_to_record(const struct sh4_target *t, uint32_t k[SH4_REC_WORDS])
     k[SH4_REC_SPC] = t->regs.spc;
     k[SH4_REC_SSR] = t->regs.ssr;
     k[SH4_REC_SGR] = t->regs.sgr;
-    k[SH4_REC_OWN] = (t->regs.own_spc ? 1 : 0) | (t->run.caught ? 2 : 0);
+    k[SH4_REC_OWN] = bits_if(t->regs.own_spc, 1) | bits_if(t->run.caught, 2);
 }
 
 void sh4_regs_from_record(struct sh4_target *t, const uint32_t k[SH4_REC_WORDS])

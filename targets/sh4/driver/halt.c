@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "probe/base/log.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/isa/regs.h"
@@ -200,7 +201,7 @@ static int break_when_open(struct sh4_target *t, bool patient, struct err *err)
             break;
         ret = is_in_agent(t, inside, err);
         if (ret == 0)
-            ret = sh4_wait(t, seen.blocked ? BLOCKED_NS : 0, err);
+            ret = sh4_wait(t, number_if(seen.blocked, BLOCKED_NS), err);
         if (ret)
             return MIN(ret, 0);
     }
@@ -221,8 +222,10 @@ static int private_break(struct sh4_target *t, struct err *err)
         return ask_trace_agent(t, err);
     if (t->plug.ending && t->asked.breaks > 1) {
         int ret = takes_no_interrupt(t, err);
-        if (ret)
-            return ret < 0 ? ret : send_break(t, err);
+        if (ret < 0)
+            return ret;
+        if (ret > 0)
+            return send_break(t, err);
     }
     return break_when_open(t, patient, err);
 }
@@ -396,11 +399,13 @@ int sh4_check_resident(struct sh4_target *t, struct err *err)
     int ret = sh4_agent_read(t, t->agent.base + 4, 4, id, 2, err);
     if (ret < 0)
         return ret;
-    if (id[0] == SH4_AGENT_ID && id[1] == SH4_AGENT_VERSION)
-        return t->link.wire->mark_halts ? t->link.wire->mark_halts(t, err) : 0;
-    return err_set(err, ERR_PROTOCOL, "link the agent that belongs to this program version",
-                   "agent at %08x: id %08x version %u, expected %08x version %u", t->agent.base,
-                   id[0], id[1], SH4_AGENT_ID, SH4_AGENT_VERSION);
+    if (id[0] != SH4_AGENT_ID || id[1] != SH4_AGENT_VERSION)
+        return err_set(err, ERR_PROTOCOL, "link the agent that belongs to this program version",
+                       "agent at %08x: id %08x version %u, expected %08x version %u", t->agent.base,
+                       id[0], id[1], SH4_AGENT_ID, SH4_AGENT_VERSION);
+    if (t->link.wire->mark_halts)
+        return t->link.wire->mark_halts(t, err);
+    return 0;
 }
 
 /* The program has ended, and its loader is back. The agent is loaded again, so that memory can be
@@ -536,8 +541,10 @@ static int show_the_program(struct sh4_target *t, struct target_stop *stop, stru
     struct target_stop first = t->stop;
     uint32_t pc = t->regs.pc;
     int ret = t->plug.tracing->leave_stub(t, err);
-    if (ret < 0 || t->regs.pc == pc)
-        return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    if (t->regs.pc == pc)
+        return 1;
     if (t->stop.reason == STOP_STEP || t->stop.reason == STOP_REQUEST) {
         first.pc = t->regs.pc;
         t->stop = first;
@@ -558,14 +565,18 @@ int sh4_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, s
     if (seen == TARGET_GONE)
         return err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
                        "the target is gone");
+    if (seen == TARGET_HALTED && max_ns)
+        return sh4_lost(t, check_alive(t, err));
     if (seen != TARGET_RUNNING)
-        return seen == TARGET_HALTED && max_ns ? sh4_lost(t, check_alive(t, err)) : 0;
+        return 0;
     int ret = 0;
     if (sh4_now(t) - t->run.alive_ns > ALIVE_NS)
         ret = check_alive(t, err);
     if (ret >= 0)
         ret = poll_running(t, max_ns, stop, err);
-    return sh4_lost(t, ret > 0 ? show_the_program(t, stop, err) : ret);
+    if (ret > 0)
+        ret = show_the_program(t, stop, err);
+    return sh4_lost(t, ret);
 }
 
 int sh4_halt_now(struct sh4_target *t, struct err *err)

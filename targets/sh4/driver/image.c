@@ -211,22 +211,26 @@ int sh4_image_undo_stale(struct sh4_target *t, struct err *err)
 static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory, struct err *err)
 {
     uint32_t now;
-    uint16_t want = in_memory ? sh4_dbr_twin(s->orig) : s->orig,
-             other = in_memory ? s->orig : sh4_dbr_twin(s->orig);
+    const uint16_t twin = sh4_dbr_twin(s->orig);
+    uint16_t want = s->orig, other = twin;
+    if (in_memory)
+        want = twin, other = s->orig;
     if (sh4_is_resident_agent(t, s->addr))
         return 0;
     int ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
     if (ret > 0 && (uint16_t)now == other) {
         ret = sh4_agent_write_code(t, s->addr, &want, 1, err);
+        if (ret == -ERR_FAULT)
+            return 0;
         if (ret < 0)
-            return ret == -ERR_FAULT ? 0 : ret;
+            return ret;
         /* ROM drops the write: then the program sets the real VBR and our hooks come back at the
          * next resume. */
         ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
     }
     if (ret <= 0)
         return ret;
-    s->in_memory = (uint16_t)now == sh4_dbr_twin(s->orig);
+    s->in_memory = (uint16_t)now == twin;
     return 0;
 }
 

@@ -111,9 +111,11 @@ static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, ui
     if (r->address == SH4_WTCSR)
         return sh4_agent_poke(t, addr, 2, SH4_WTCSR_KEY | v, err);
     /* the agent restores them when it resumes */
-    if (r->address == SH4_PMCR1 || r->address == SH4_PMCR2)
-        t->regs.save[r->address == SH4_PMCR1 ? SH4_SAVE_PMCR1 : SH4_SAVE_PMCR2] =
-            (uint32_t)(int32_t)(int16_t)(v & ~REG_MASK(SH4_PMCR_PMCLR));
+    uint32_t pmcr = (uint32_t)(int32_t)(int16_t)(v & ~REG_MASK(SH4_PMCR_PMCLR));
+    if (r->address == SH4_PMCR1)
+        t->regs.save[SH4_SAVE_PMCR1] = pmcr;
+    else if (r->address == SH4_PMCR2)
+        t->regs.save[SH4_SAVE_PMCR2] = pmcr;
     return sh4_agent_poke(t, addr, bytes, v, err);
 }
 
@@ -270,7 +272,10 @@ static void keep_patches(struct sh4_target *t, struct sh4_patch *list, size_t n,
             list[i].in_memory = false;
             continue;
         }
-        put16(patch, vbr ? sh4_dbr_twin(orig) : (uint16_t)SH4_BREAK_INSN, t->base.big_endian);
+        uint16_t instead = SH4_BREAK_INSN;
+        if (vbr)
+            instead = sh4_dbr_twin(orig);
+        put16(patch, instead, t->base.big_endian);
         overlay_insn(addr, buf, len, list[i].addr, patch);
     }
 }
@@ -298,9 +303,9 @@ static bool ranges_meet(uint32_t addr, size_t len, uint32_t start, uint32_t byte
 /* The debugger may not overwrite the agent it depends on. */
 static int spare_agent(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
 {
-    bool ase = t->agent.layout == &sh4_agent_ase;
-    bool code = ase ? addr >= SH4_ASERAM && addr < 0xFD000000u
-                    : ranges_meet(addr, len, t->agent.base, t->agent.layout->size);
+    bool code = ranges_meet(addr, len, t->agent.base, t->agent.layout->size);
+    if (t->agent.layout == &sh4_agent_ase)
+        code = addr >= SH4_ASERAM && addr < 0xFD000000u;
     if (!code && !ranges_meet(addr, len, SH4_SDDR, 4))
         return 0;
     return err_set(err, ERR_UNSUPPORTED, "leave that to the debugger",

@@ -20,10 +20,11 @@ static int show_counters(struct sh4_target *t, const struct text_sink *out, stru
     struct counter_values v;
     int ret = sh4_counters_read(&t->base, &v, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++) {
-        const struct counter_event *e = sh4_event_of(v.code[n]);
-        sink_printf(out, "counter %u: %s (0x%02x), %s: %llu %s\n", n + 1, e ? e->name : "none",
-                    v.code[n], v.running[n] ? "counts while the program runs" : "stopped",
-                    (unsigned long long)v.value[n], e ? e->unit : "");
+        static const struct counter_event none = { .name = "none", .unit = "" };
+        const struct counter_event *e = EITHER(sh4_event_of(v.code[n]), &none);
+        const char *state = v.running[n] ? "counts while the program runs" : "stopped";
+        sink_printf(out, "counter %u: %s (0x%02x), %s: %llu %s\n", n + 1, e->name, v.code[n], state,
+                    (unsigned long long)v.value[n], e->unit);
     }
     return ret;
 }
@@ -234,7 +235,7 @@ int sh4_jtag_show(struct sh4_target *t, const struct text_sink *out, struct err 
         "agent: %llu scans for %llu words to the target and %llu from it, %.2f wire bits a byte\n",
         (unsigned long long)t->link.scans, (unsigned long long)t->link.words_to_target,
         (unsigned long long)t->link.words_from_target,
-        words ? (double)tck / (4.0 * (double)words) : 0.0);
+        ratio_or_0((double)tck, 4.0 * (double)words));
     sink_printf(out,
                 "damaged exchanges: %llu repeated, %llu resyncs; %u idle clocks after a scan\n",
                 (unsigned long long)t->link.retries, (unsigned long long)t->link.resyncs,
@@ -272,7 +273,9 @@ static const struct {
 static int cmd_catch(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
     struct sh4_target *t = ctx;
-    uint32_t mask = argc > 1 ? 0 : t->breaks.catch_mask;
+    uint32_t mask = t->breaks.catch_mask;
+    if (argc > 1)
+        mask = 0;
     for (int i = 1; i < argc; i++) {
         uint32_t bits = 0;
         for (size_t k = 0; k < ARRAY_LEN(catches); k++)
@@ -348,12 +351,14 @@ static int cmd_semihosting(void *ctx, int argc, char **argv, const struct text_s
 static void set_data(struct sh4_hard *b, uint32_t value, uint32_t mask)
 {
     b->has_data = true;
-    b->data = b->len == 1 ? (value & 0xFF) * 0x0101u : value;
+    b->data = value;
     b->data_mask = mask;
-    if (b->len == 1)
+    if (b->len == 1) {
+        b->data = (value & 0xFF) * 0x0101u;
         b->data_mask = (mask & 0xFF) * 0x0101u;
-    else if (b->len == 2)
+    } else if (b->len == 2) {
         b->data_mask = mask & 0xFFFF;
+    }
 }
 
 /* Data value of the watchpoint on channel B: the UBC's only data comparator. */
@@ -403,11 +408,12 @@ static int cmd_watchparts(void *ctx, int argc, char **argv, const struct text_si
         t->breaks.watch_parts = on;
         sh4_channels_deal_again(t);
     }
-    sink_printf(out, t->breaks.watch_parts
-                         ? "objects of 2, 4 and 8 bytes are watched byte by byte, which is slower "
-                           "where much else is accessed near them\n"
-                         : "objects of 2, 4 and 8 bytes are watched for accesses of that size, and "
-                           "for smaller ones at their first byte\n");
+    if (t->breaks.watch_parts)
+        sink_printf(out, "objects of 2, 4 and 8 bytes are watched byte by byte, which is slower "
+                         "where much else is accessed near them\n");
+    else
+        sink_printf(out, "objects of 2, 4 and 8 bytes are watched for accesses of that size, and "
+                         "for smaller ones at their first byte\n");
     return 0;
 }
 
@@ -422,9 +428,10 @@ static int cmd_halt(void *ctx, int argc, char **argv, const struct text_sink *ou
         ret = sh4_halt_force(t, err);
     else
         ret = sh4_halt(&t->base, err);
-    if (ret == 0)
-        sink_printf(out, sh4_state(t) == TARGET_RUNNING ? "a halt is asked; GDB hears of the stop\n"
-                                                        : "the program is halted\n");
+    if (ret == 0 && sh4_state(t) == TARGET_RUNNING)
+        sink_printf(out, "a halt is asked; GDB hears of the stop\n");
+    else if (ret == 0)
+        sink_printf(out, "the program is halted\n");
     return ret;
 }
 

@@ -168,9 +168,7 @@ static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_
         0x406A, /* 26 lds r0,fpscr */
     };
     uint32_t words[ARRAY_LEN(code) / 2 + 1], addr;
-    for (size_t i = 0; i + 1 < ARRAY_LEN(code); i += 2)
-        words[i / 2] = t->base.big_endian ? (uint32_t)code[i] << 16 | code[i + 1]
-                                          : (uint32_t)code[i + 1] << 16 | code[i];
+    sh4_code_words(t, code, ARRAY_LEN(code), words);
     addr = t->agent.base + t->agent.layout->overlay + sh4_agent_uncached(t);
     words[ARRAY_LEN(words) - 1] = addr + 16;
     int ret = sh4_agent_overlay(t, words, ARRAY_LEN(words), &addr, err);
@@ -182,6 +180,7 @@ static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_
 /* Moves both FPR banks in or out; first is the opcode for register 0. */
 static int move_fpu(struct sh4_target *t, bool store, struct err *err)
 {
+    enum { FSTS = 0xF00D, FLDS = 0xF01D };
     const struct sh4_agent_layout *a = t->agent.layout;
     uint32_t stub, set_fpscr;
     int ret = load_fpu_overlay(t, &stub, &set_fpscr, err);
@@ -193,14 +192,18 @@ static int move_fpu(struct sh4_target *t, bool store, struct err *err)
             (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
                                   .arg = { 0, set_fpscr - a->ref_poke,
                                            SH4_FPSCR_RESET | bank << SH4_FPSCR_FR_LSB } };
-        req[2 * bank + 1] = (struct sh4_request){
-            .routine = (store ? a->op_write : a->op_read) - (uint32_t)a->ref_call,
-            .arg = { store ? 0xF00D : 0xF01D, stub - (store ? a->ref_write : a->ref_read), 16 }
-        };
+        uint32_t *fpr = t->fpu.r + 16 * bank;
         if (store)
-            req[2 * bank + 1].out = t->fpu.r + 16 * bank, req[2 * bank + 1].nout = 16;
+            req[2 * bank + 1] =
+                (struct sh4_request){ .routine = a->op_write - (uint32_t)a->ref_call,
+                                      .arg = { FSTS, stub - a->ref_write, 16 },
+                                      .out = fpr,
+                                      .nout = 16 };
         else
-            req[2 * bank + 1].in = t->fpu.r + 16 * bank, req[2 * bank + 1].nin = 16;
+            req[2 * bank + 1] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
+                                                      .arg = { FLDS, stub - a->ref_read, 16 },
+                                                      .in = fpr,
+                                                      .nin = 16 };
     }
     ret = sh4_agent_run(t, req, ARRAY_LEN(req), err);
     for (size_t i = 0; ret == 0 && i < ARRAY_LEN(req); i++)
@@ -306,11 +309,13 @@ uint32_t sh4_sr_shown(const struct sh4_target *t)
 void sh4_sr_load(struct sh4_target *t, uint32_t value)
 {
     uint32_t bl = REG_MASK(SH4_SR_BL);
-    bool meant = t->plug.asked && value & bl && !(t->regs.sr & bl);
+    bool blocks = value & bl && !(t->regs.sr & bl);
     t->regs.sr_meant = 0;
-    if (meant)
+    if (t->plug.asked && blocks) {
         t->regs.sr_meant = value;
-    t->regs.sr = meant ? (value & ~bl) | REG_MASK(SH4_SR_IMASK) : value;
+        value = (value & ~bl) | REG_MASK(SH4_SR_IMASK);
+    }
+    t->regs.sr = value;
 }
 
 int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *err)
@@ -329,7 +334,10 @@ int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
             return ret;
         p = fpu_register(t, n);
     }
-    put32(buf, n == REG_SR ? sh4_sr_shown(t) : *p, target->big_endian);
+    uint32_t value = *p;
+    if (n == REG_SR)
+        value = sh4_sr_shown(t);
+    put32(buf, value, target->big_endian);
     return 0;
 }
 

@@ -108,6 +108,10 @@ uint32_t sh4_agent_uncached(const struct sh4_target *t);
 /* Makes requests, 3 for each line of 32 bytes, after which instruction fetches see what was stored
  * at addr. Returns how many. */
 size_t sh4_agent_coherent(struct sh4_target *t, uint32_t addr, size_t len, struct sh4_request *req);
+/* n instructions, an even number, as n / 2 words that have them in the order of the target's
+ * memory.
+ */
+void sh4_code_words(const struct sh4_target *t, const uint16_t *code, size_t n, uint32_t *words);
 /* Puts code and data (words, SH4_OVERLAY_WORDS at most) into the agent's overlay area; *addr is
  * where that is. */
 int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr,

@@ -42,8 +42,10 @@ static int range_with_bl(struct sh4_target *t, const struct resume *how, struct 
     enum { LIMIT = 100 };
     for (int i = 0; i < LIMIT && REG_GET(t->regs.sr, SH4_SR_BL); i++) {
         int ret = sh4_step_start(t, false, err);
-        if (ret <= 0)
-            return ret < 0 ? ret : tell_reset(t, err);
+        if (ret < 0)
+            return ret;
+        if (ret == 0)
+            return tell_reset(t, err);
         if (t->regs.pc < how->range_lo || t->regs.pc >= how->range_hi ||
             sh4_patch_at(t, t->regs.pc))
             break;
@@ -118,5 +120,7 @@ int sh4_resume(struct target *target, const struct resume *given, struct err *er
     ret = forget_last_resume(t, &how, err);
     if (ret == 0 && t->plug.asked)
         ret = t->plug.tracing->resuming(t, &how, err);
-    return sh4_lost(t, ret < 0 ? ret : go_as_asked(t, &how, err));
+    if (ret >= 0)
+        ret = go_as_asked(t, &how, err);
+    return sh4_lost(t, ret);
 }

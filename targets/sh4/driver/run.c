@@ -3,18 +3,11 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
-
-static void put_insn(struct sh4_target *t, uint32_t *words, unsigned offset, uint16_t insn)
-{
-    unsigned shift = 0;
-    if ((offset / 2 % 2 == 0) == t->base.big_endian)
-        shift = 16;
-    words[offset / 4] = (words[offset / 4] & ~(0xFFFFu << shift)) | (uint32_t)insn << shift;
-}
 
 /* ---- what must be put back before the program runs ---- */
 
@@ -51,16 +44,19 @@ bool sh4_needs_hooks(const struct sh4_target *t)
 static int place_vectors(struct sh4_target *t, bool steps, struct err *err)
 {
     t->regs.hooks = steps || sh4_needs_hooks(t);
-    if (t->regs.hooks)
+    if (t->regs.hooks) {
         t->regs.save[SH4_SAVE_VBR] = hook_vbr(t);
-    else
+        t->regs.save[SH4_SAVE_DBR] = t->regs.prog_vbr;
+    } else {
         t->regs.save[SH4_SAVE_VBR] = t->regs.prog_vbr;
-    t->regs.save[SH4_SAVE_DBR] = t->regs.hooks ? t->regs.prog_vbr : t->regs.prog_dbr;
+        t->regs.save[SH4_SAVE_DBR] = t->regs.prog_dbr;
+    }
+    uint32_t mask = 0x8000u | t->breaks.catch_mask;
+    if (t->breaks.semihosting)
+        mask |= 1u << (SH4_EXP_TRAPA >> 5);
     if (steps)
-        t->regs.save[SH4_SAVE_MASK] = 0xFFFFFFFFu;
-    else
-        t->regs.save[SH4_SAVE_MASK] = 0x8000u | t->breaks.catch_mask |
-                                      (t->breaks.semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
+        mask = 0xFFFFFFFFu;
+    t->regs.save[SH4_SAVE_MASK] = mask;
     return sh4_image_patch(t, t->regs.hooks, err);
 }
 
@@ -86,8 +82,7 @@ static int leave_with_bl(struct sh4_target *t, struct err *err)
         0x0F3A, /* 18 stc sgr,r15 */
     };
     uint32_t words[TAIL_DATA / 4 + 3] = { 0 }, at, arg[3] = { t->regs.r15, 0, 0 };
-    for (unsigned i = 0; i < ARRAY_LEN(code); i++)
-        put_insn(t, words, 2 * i, code[i]);
+    sh4_code_words(t, code, ARRAY_LEN(code), words);
     words[TAIL_DATA / 4] = t->regs.ssr;
     words[TAIL_DATA / 4 + 1] = t->regs.spc;
     words[TAIL_DATA / 4 + 2] = t->regs.pc;
@@ -117,6 +112,15 @@ static int leave_plain(struct sh4_target *t, struct err *err)
     return sh4_regs_store(t, err);
 }
 
+/* Whether the program stands again before the requests that are sent with op_go come to the agent:
+ * a step of one instruction, with nothing of the trace in between. */
+static bool stops_within_batch(const struct sh4_target *t, uint32_t lo, uint32_t hi,
+                               uint32_t step_pc)
+{
+    bool one_insn = lo >= hi && (step_pc || t->step.displaced);
+    return one_insn && t->agent.layout == &sh4_agent_ase && !t->plug.vbr;
+}
+
 /* op_go must not be repeated. If its answer is lost, what the target does now decides. A single
  * step stops again before the batch ends, so its registers are asked for in the same batch. */
 static int let_agent_go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc,
@@ -131,8 +135,11 @@ static int let_agent_go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t
     struct sh4_soon *more = NULL;
     if (t->agent.layout == &sh4_agent_ase)
         more = t->agent.soon;
-    bool soon = more || (t->agent.layout == &sh4_agent_ase && lo >= hi &&
-                         (step_pc || t->step.displaced) && !t->plug.vbr);
+    size_t nthen = 0;
+    if (more)
+        nthen = SH4_LOAD_REQUESTS + more->n;
+    else if (stops_within_batch(t, lo, hi, step_pc))
+        nthen = SH4_LOAD_REQUESTS;
     uint32_t save[SH4_SAVE_WORDS], trap[3];
     int ret = sh4_agent_flush(t, err);
     if (ret < 0)
@@ -144,8 +151,7 @@ static int let_agent_go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t
         req.slack = more->slack;
         memcpy(then + SH4_LOAD_REQUESTS, more->req, more->n * sizeof *then);
     }
-    ret = sh4_agent_go(t, &req, then, soon ? SH4_LOAD_REQUESTS + (more ? more->n : 0) : 0,
-                       &t->regs.loaded, err);
+    ret = sh4_agent_go(t, &req, then, nthen, &t->regs.loaded, err);
     if (more)
         more->done = t->regs.loaded;
     if (!t->regs.loaded) { /* what came in cannot be trusted */
@@ -172,7 +178,7 @@ static int let_agent_go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t
 
 int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, bool steps, struct err *err)
 {
-    const uint32_t pc = t->regs.pc;
+    const uint32_t step_pc = bits_if(steps, t->regs.pc);
     int ret = sh4_fpu_store(t, err);
     if (ret == 0)
         ret = place_vectors(t, steps, err);
@@ -182,11 +188,12 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, bool steps, struct
         ret = sh4_hudi_priority(t, err);
     if (ret == 0 && t->plug.asked)
         ret = t->plug.tracing->resumed(t, steps, err);
+    if (ret == 0 && REG_GET(t->regs.sr, SH4_SR_BL) && t->regs.own_spc)
+        ret = leave_with_bl(t, err);
+    else if (ret == 0)
+        ret = leave_plain(t, err);
     if (ret == 0)
-        ret = REG_GET(t->regs.sr, SH4_SR_BL) && t->regs.own_spc ? leave_with_bl(t, err)
-                                                                : leave_plain(t, err);
-    if (ret == 0)
-        ret = let_agent_go(t, lo, hi, steps ? pc : 0, err);
+        ret = let_agent_go(t, lo, hi, step_pc, err);
     if (ret < 0)
         return err_prefix(err, ret, "resume");
     t->mmu.saved = false;
@@ -248,8 +255,7 @@ static void compose_displaced(struct sh4_target *t, uint16_t insn, uint32_t at, 
     };
     int32_t disp = (int32_t)(base + t->agent.layout->entry2 - (at + 40 + 4)) / 2;
     code[20] = (uint16_t)(0xA000 | (disp & 0xFFF));
-    for (unsigned i = 0; i < ARRAY_LEN(code); i++)
-        put_insn(t, words, 2 * i, code[i]);
+    sh4_code_words(t, code, ARRAY_LEN(code), words);
     uint32_t *w = words + D_LIT / 4;
     w[0] = base + t->agent.layout->save_top;
     w[1] = lit + 16;
@@ -417,7 +423,10 @@ static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flo
     if (ret < 0)
         return ret;
     switch (f->kind) {
-    case SH4_FLOW_BRANCH: next = branch_is_taken(t, insn) ? f->target : next; break;
+    case SH4_FLOW_BRANCH:
+        if (branch_is_taken(t, insn))
+            next = f->target;
+        break;
     case SH4_FLOW_BRA: next = f->target; break;
     case SH4_FLOW_CALL:
         next = f->target;
@@ -491,8 +500,10 @@ static int step_on_host(struct sh4_target *t, struct err *err)
 {
     uint16_t insn = 0;
     int ret = fetch_insn(t, t->regs.pc, &insn, err);
+    if (ret == -ERR_FAULT)
+        return 0;
     if (ret < 0 || !REG_GET(t->regs.sr, SH4_SR_MD))
-        return ret == -ERR_FAULT ? 0 : ret;
+        return ret;
     if ((insn & 0xF0FF) != 0x400E && (insn & 0xF0FF) != 0x4007 && insn != INSN_SLEEP)
         return 0;
     ret = step_emulated(t, insn, err);
@@ -550,8 +561,10 @@ int sh4_step_start(struct sh4_target *t, bool off, struct err *err)
 int sh4_run_freely(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_watch_keep(t, err);
-    if (ret == 0)
-        ret = sh4_needs_hooks(t) ? sh4_ubc_program(t, false, err) : sh4_ubc_give_back(t, err);
+    if (ret == 0 && sh4_needs_hooks(t))
+        ret = sh4_ubc_program(t, false, err);
+    else if (ret == 0)
+        ret = sh4_ubc_give_back(t, err);
     if (ret == 0)
         ret = sh4_leave(t, 0, 0, false, err);
     if (ret == 0)

@@ -49,9 +49,7 @@ static int load_loop(struct sh4_target *t, const uint16_t *code, uint32_t *at, s
     uint32_t words[CODE / 2 + 1];
     if (!t->agent.layout)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
-    for (size_t i = 0; i < CODE / 2; i++)
-        words[i] = t->base.big_endian ? (uint32_t)code[2 * i] << 16 | code[2 * i + 1]
-                                      : (uint32_t)code[2 * i + 1] << 16 | code[2 * i];
+    sh4_code_words(t, code, CODE, words);
     words[CODE / 2] = PRIME;
     return sh4_agent_overlay(t, words, ARRAY_LEN(words), at, err);
 }
@@ -59,11 +57,13 @@ static int load_loop(struct sh4_target *t, const uint16_t *code, uint32_t *at, s
 static struct sh4_request call_loop(const struct sh4_target *t, uint32_t at, uint32_t addr,
                                     uint32_t value, size_t n)
 {
-    return (struct sh4_request){
-        .routine = at - t->agent.base - (uint32_t)t->agent.layout->ref_call,
-        .arg = { addr, value, (uint32_t)n },
-        .slack = WAIT + (uint32_t)n / (addr >> 29 == 5 ? UNCACHED_A_SCAN : WORDS_A_SCAN)
-    };
+    uint32_t a_scan = WORDS_A_SCAN;
+    if (addr >> 29 == 5) /* P2 */
+        a_scan = UNCACHED_A_SCAN;
+    return (struct sh4_request){ .routine =
+                                     at - t->agent.base - (uint32_t)t->agent.layout->ref_call,
+                                 .arg = { addr, value, (uint32_t)n },
+                                 .slack = WAIT + (uint32_t)n / a_scan };
 }
 
 int sh4_agent_same(struct sh4_target *t, uint32_t addr, const uint32_t *words, size_t n, bool *same,

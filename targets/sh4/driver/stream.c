@@ -316,8 +316,10 @@ static int read_answer(struct sh4_link *l, struct sh4_request *r, uint32_t marke
         if (!m && hear_halted(l) >= enough)
             return REFUSED;
         int ret = read_more(l, l->silence_ns, err);
-        if (ret <= 0)
-            return ret < 0 ? ret : SILENT;
+        if (ret < 0)
+            return ret;
+        if (ret == 0)
+            return SILENT;
     }
 }
 
@@ -389,6 +391,15 @@ static uint32_t marker_of(struct sh4_target *t, const struct sh4_request *r)
     return next_marker(t);
 }
 
+/* How often "halted" has to come in place of an answer, until the request counts as refused. */
+static unsigned halts_to_believe(const struct sh4_link *l, bool fresh, unsigned tries)
+{
+    if (l->ip)
+        return 1;
+    unsigned enough = fresh ? 1 : STALE;
+    return MIN(enough + tries, (unsigned)SURELY);
+}
+
 static int exchange_request(struct sh4_target *t, struct sh4_request *r, uint8_t *out,
                             struct err *err)
 {
@@ -406,8 +417,7 @@ static int exchange_request(struct sh4_target *t, struct sh4_request *r, uint8_t
         if (ret < 0)
             return err_prefix(err, ret, line_of(l));
         l->scans += n;
-        ret = read_answer(l, r, marker, c,
-                          l->ip ? 1 : MIN((fresh ? 1 : STALE) + tries, (unsigned)SURELY), err);
+        ret = read_answer(l, r, marker, c, halts_to_believe(l, fresh, tries), err);
         if (ret < 0)
             return ret;
         l->heard_ns = stream_of(l)->now_ns(l->p);

@@ -147,8 +147,11 @@ static const char *variant_name(const char *name)
 /* A network loader lies where the agent usually is. */
 static void choose_ram(struct sh4_target *t, bool loader)
 {
-    uint32_t at = loader ? SH4_DCIP_RAM : SH4_AGENT_RAM_DEFAULT,
-             bytes = loader ? SH4_DCIP_RAM_BYTES : SH4_AGENT_RAM_BYTES;
+    uint32_t at = SH4_AGENT_RAM_DEFAULT, bytes = SH4_AGENT_RAM_BYTES;
+    if (loader) {
+        at = SH4_DCIP_RAM;
+        bytes = SH4_DCIP_RAM_BYTES;
+    }
     t->opt.agent_ram = EITHER(t->opt.agent_ram, at);
     t->opt.agent_ram_bytes = EITHER(t->opt.agent_ram_bytes, bytes);
     t->own_ram = t->opt.agent_ram != at || t->opt.agent_ram_bytes != bytes;

@@ -94,11 +94,14 @@ bool sh4_set_program_reg(struct sh4_target *t, uint32_t addr, uint32_t value)
 
 int sh4_ubc_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr, struct err *err)
 {
+    static const uint32_t bar_at[] = { SH4_BARA, SH4_BARB }, bamr_at[] = { SH4_BAMRA, SH4_BAMRB };
+    bool has_bar = t->seen.bar_known[n] && t->seen.bar[n] == bar;
+    bool has_bamr = t->seen.bamr_known[n] && t->seen.bamr[n] == bamr;
     int ret = take_ubc(t, err);
-    if (ret == 0 && (!t->seen.bar_known[n] || t->seen.bar[n] != bar))
-        ret = sh4_agent_poke(t, n ? SH4_BARB : SH4_BARA, 4, bar, err);
-    if (ret == 0 && (!t->seen.bamr_known[n] || t->seen.bamr[n] != bamr))
-        ret = sh4_agent_poke(t, n ? SH4_BAMRB : SH4_BAMRA, 1, bamr, err);
+    if (ret == 0 && !has_bar)
+        ret = sh4_agent_poke(t, bar_at[n], 4, bar, err);
+    if (ret == 0 && !has_bamr)
+        ret = sh4_agent_poke(t, bamr_at[n], 1, bamr, err);
     if (ret < 0)
         return ret;
     t->seen.bar[n] = bar;

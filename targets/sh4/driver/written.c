@@ -31,7 +31,9 @@ int sh4_note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err 
     int ret = 0;
     if (apart)
         ret = sh4_sync_written(t, err);
-    t->span.lo = t->span.hi ? MIN(t->span.lo, lo) : lo;
+    if (!t->span.hi)
+        t->span.lo = lo;
+    t->span.lo = MIN(t->span.lo, lo);
     t->span.hi = MAX(t->span.hi, hi);
     return ret;
 }
@@ -65,11 +67,13 @@ void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *
         return;
     size_t at = addr - p->addr, end = at + len;
     if (end > p->cap) {
-        size_t cap = MAX(2 * p->cap, end);
-        uint8_t *data = w->total + cap - p->cap > WRITTEN_MOST ? NULL : realloc(p->data, cap);
-        if (!data) /* too much to keep: it is not searched */
+        size_t cap = MAX(2 * p->cap, end), more = cap - p->cap;
+        if (w->total + more > WRITTEN_MOST) /* too much to keep: it is not searched */
             return;
-        w->total += cap - p->cap;
+        uint8_t *data = realloc(p->data, cap);
+        if (!data)
+            return;
+        w->total += more;
         p->data = data;
         p->cap = cap;
     }

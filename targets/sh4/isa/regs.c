@@ -4,6 +4,9 @@
 
 #include "probe/base/util.h"
 
+const uint16_t sh4_handler_offset[SH4_NHANDLERS] = { SH4_VEC_GENERAL, SH4_VEC_TLB_MISS,
+                                                     SH4_VEC_INTERRUPT };
+
 static const struct reg_field sr[] = REG_FIELDS(SH4_SR);
 static const struct reg_field fpscr[] = REG_FIELDS(SH4_FPSCR);
 static const struct reg_field mmucr[] = REG_FIELDS(SH4_MMUCR);

@@ -469,6 +469,9 @@ enum sh4_intevt {
     SH4_INT_SCIF_TXI = 0x760
 };
 enum { SH4_VEC_GENERAL = 0x100, SH4_VEC_TLB_MISS = 0x400, SH4_VEC_INTERRUPT = 0x600 };
+/* The same in a row: where handlers begin, from VBR. */
+enum { SH4_NHANDLERS = 3 };
+extern const uint16_t sh4_handler_offset[SH4_NHANDLERS];
 #define SH4_RESET_PC 0xA0000000u
 
 /* ---- the table behind SH4_REGS, for logs and `monitor reg` ---- */

@@ -145,12 +145,13 @@ void rsp_remember(struct rsp_client *c) { c->last_hash = hash_of(c); }
  * repeat more. So after a doubtful question nothing is sent until it is silent. */
 static int drain_input(struct rsp_client *c, struct err *err)
 {
-    uint64_t settle =
-                 c->lossless ? SETTLE_NS : SETTLE_NS + MIN(c->packet_size, (size_t)1024) * BYTE_NS,
-             end = stream_of(c)->now_ns(c->probe) + DRAIN_NS;
+    uint64_t end = stream_of(c)->now_ns(c->probe) + DRAIN_NS, settle = 0;
     int ret;
-    while ((ret = rsp_receive(c, c->doubtful ? settle : 0, NULL, err)) > 0 &&
-           stream_of(c)->now_ns(c->probe) < end)
+    if (c->doubtful)
+        settle = SETTLE_NS;
+    if (c->doubtful && !c->lossless)
+        settle += MIN(c->packet_size, (size_t)1024) * BYTE_NS;
+    while ((ret = rsp_receive(c, settle, NULL, err)) > 0 && stream_of(c)->now_ns(c->probe) < end)
         c->stale += !rsp_console(c);
     ret = MIN(ret, 0);
     c->doubtful = false;
@@ -238,8 +239,8 @@ int rsp_try_in_turn(struct rsp_client *c, const char *body, uint64_t usual_ns, s
 
 int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
 {
-    uint64_t patience =
-        rsp_patience(c, c->lossless ? LOSSLESS_NS : ANSWER_NS) + (n + c->packet_size) * BYTE_NS;
+    uint64_t thinks = c->lossless ? LOSSLESS_NS : ANSWER_NS;
+    uint64_t patience = rsp_patience(c, thinks) + (n + c->packet_size) * BYTE_NS;
     int ret = drain_input(c, err);
     bool silence = false;
     c->asked++;

@@ -29,13 +29,15 @@ static int greet_stub(struct rsp_target *t, struct err *err)
     }
     if (ret != 0)
         return MIN(ret, 0);
-    bool noise = t->c.in.noise > 8;
-    return err_set(err, ERR_NO_TARGET,
-                   noise ? "is the baud rate right (baud=57600)? is it a stub that sends this?"
-                         : "stop the program in its stub first (gdb_init(), a breakpoint); is "
-                           "anything else connected to it?",
-                   "%s: no stub answers%s", t->probe->name,
-                   text_if(noise, ", but bytes come that are no packets"));
+    if (t->c.in.noise > 8)
+        return err_set(err, ERR_NO_TARGET,
+                       "is the baud rate right (baud=57600)? is it a stub that sends this?",
+                       "%s: no stub answers, but bytes come that are no packets", t->probe->name);
+    return err_set(
+        err, ERR_NO_TARGET,
+        "stop the program in its stub first (gdb_init(), a breakpoint); is anything else "
+        "connected to it?",
+        "%s: no stub answers", t->probe->name);
 }
 
 static bool power_of_two(unsigned long n) { return n && !(n & (n - 1)); }
@@ -45,9 +47,9 @@ static bool power_of_two(unsigned long n) { return n && !(n & (n - 1)); }
  * decimal. */
 static size_t packet_size(const char *text)
 {
-    unsigned long hex = strtoul(text, NULL, 16),
-                  decimal = text[strspn(text, "0123456789")] ? 0 : strtoul(text, NULL, 10);
-    if (power_of_two(decimal) && !power_of_two(hex))
+    bool all_digits = text[strspn(text, "0123456789")] == 0;
+    unsigned long hex = strtoul(text, NULL, 16), decimal = strtoul(text, NULL, 10);
+    if (all_digits && power_of_two(decimal) && !power_of_two(hex))
         return decimal;
     return hex;
 }
@@ -104,8 +106,11 @@ static void name_found(struct rsp_target *t)
     const struct rsp_bp *b = rsp_bp_at(t, (uint32_t)t->stop.pc);
     bool plain =
         t->stop.signal == RSP_SIGINT || t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0;
-    if (t->stop.reason == STOP_SIGNAL && plain && !t->user_break)
-        t->stop.reason = b ? rsp_bp_reason(b) : STOP_REQUEST;
+    if (t->stop.reason != STOP_SIGNAL || !plain || t->user_break)
+        return;
+    t->stop.reason = STOP_REQUEST;
+    if (b)
+        t->stop.reason = rsp_bp_reason(b);
 }
 
 static int learn_state(struct rsp_target *t, struct err *err)
@@ -131,8 +136,10 @@ static int seen_running(struct rsp_target *t, struct err *err)
     do {
         t->regs_known = false;
         int ret = rsp_regs_load(t, err);
-        if (ret < 0 || memcmp(before, t->reg, sizeof before) != 0)
-            return ret < 0 ? ret : 1;
+        if (ret < 0)
+            return ret;
+        if (memcmp(before, t->reg, sizeof before) != 0)
+            return 1;
     } while (s->now_ns(t->probe) < until);
     return 0;
 }
@@ -142,8 +149,9 @@ static int seen_running(struct rsp_target *t, struct err *err)
  * sent only to a program that is seen to run. */
 static int make_stand(struct rsp_target *t, struct err *err)
 {
-    int ret =
-        t->q.qemu || !t->c.lossless || t->stop.signal != RSP_SIGTRAP ? 0 : seen_running(t, err);
+    if (t->q.qemu || !t->c.lossless || t->stop.signal != RSP_SIGTRAP)
+        return 0;
+    int ret = seen_running(t, err);
     if (ret <= 0)
         return ret;
     t->state = TARGET_RUNNING;
@@ -219,8 +227,10 @@ static int say_goodbye(struct rsp_target *t, struct err *err)
 static int op_detach(struct target *target, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
-    if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
-        return t->state == TARGET_GONE ? rsp_need_halted(t, "detach", err) : 0;
+    if (t->state == TARGET_DETACHED)
+        return 0;
+    if (t->state == TARGET_GONE)
+        return rsp_need_halted(t, "detach", err);
     bool ran = t->state == TARGET_RUNNING;
     int ret = 0;
     if (ran && t->nbp)
@@ -231,7 +241,8 @@ static int op_detach(struct target *target, struct err *err)
     }
     if (ret == 0 && t->state == TARGET_HALTED)
         ret = say_goodbye(t, err);
-    t->state = t->state == TARGET_GONE ? TARGET_GONE : TARGET_DETACHED;
+    if (t->state != TARGET_GONE)
+        t->state = TARGET_DETACHED;
     if (ret < 0)
         return err_prefix(err, ret, "detach");
     return 0;
@@ -266,10 +277,11 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
         for (int k = 0; ret == 0 && k < LOOKS; k++) { /* QEMU's is done soon after its answer */
             t->regs_known = false;
             ret = rsp_regs_load(t, err);
-            if (ret == 0 && t->reg[RSP_PC] == RESET_PC)
-                return mode == RESET_RUN
-                           ? rsp_resume(target, &(struct resume){ .kind = RESUME_CONTINUE }, err)
-                           : 0;
+            bool done = ret == 0 && t->reg[RSP_PC] == RESET_PC;
+            if (done && mode == RESET_RUN)
+                return rsp_resume(target, &(struct resume){ .kind = RESUME_CONTINUE }, err);
+            if (done)
+                return 0;
             if (ret == 0)
                 ret = MIN(rsp_receive(&t->c, 10 * MS, NULL, err), 0);
         }
@@ -282,7 +294,11 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
 }
 
 static struct target_stop why_halted(struct target *target) { return rsp_of(target)->stop; }
-static void close_target(struct target *target) { free(target ? rsp_of(target) : NULL); }
+static void close_target(struct target *target)
+{
+    if (target)
+        free(rsp_of(target));
+}
 
 static const struct target_ops table = {
     .gdb_arch = "sh4",

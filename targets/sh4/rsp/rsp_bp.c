@@ -100,8 +100,12 @@ int rsp_bp_make_way(struct rsp_target *t, uint32_t addr, size_t n, bool back, st
 {
     int ret = 0;
     for (size_t i = 0; i < t->nbp && ret == 0; i++)
-        if (t->bp[i].shown && t->bp[i].addr + 1 - addr < n + 1)
-            ret = back ? rsp_bp_put(t, &t->bp[i], err) : rsp_bp_lift(t, &t->bp[i], err);
+        if (t->bp[i].shown && t->bp[i].addr + 1 - addr < n + 1) {
+            if (back)
+                ret = rsp_bp_put(t, &t->bp[i], err);
+            else
+                ret = rsp_bp_lift(t, &t->bp[i], err);
+        }
     return ret;
 }
 
@@ -111,12 +115,12 @@ int rsp_bp_put(struct rsp_target *t, struct rsp_bp *b, struct err *err)
     b->written = false;
     if (b->kind == BP_SOFT && (ret == 1 || ret == -ERR_RESOURCE))
         return write_trapa(t, b, err);
+    if (ret == 1 && b->kind == BP_HARD)
+        return err_set(err, ERR_UNSUPPORTED, "use a software breakpoint",
+                       "%s: this stub has no hardware breakpoints", t->probe->name);
     if (ret == 1)
-        return err_set(err, ERR_UNSUPPORTED,
-                       b->kind == BP_HARD ? "use a software breakpoint"
-                                          : "GDB can watch by steps: set can-use-hw-watchpoints 0",
-                       "%s: this stub has no %s", t->probe->name,
-                       b->kind == BP_HARD ? "hardware breakpoints" : "watchpoints");
+        return err_set(err, ERR_UNSUPPORTED, "GDB can watch by steps: set can-use-hw-watchpoints 0",
+                       "%s: this stub has no watchpoints", t->probe->name);
     return ret;
 }
 

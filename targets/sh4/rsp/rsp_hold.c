@@ -55,12 +55,11 @@ int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
     /* A stop of the program's own came first: the interrupt's answer follows, or never comes. The
      * next poll reports the stop. */
     b = rsp_bp_at(t, (uint32_t)t->stop.pc);
-    bool own =
-        t->stop.reason != STOP_SIGNAL ||
-        (t->stop.signal != RSP_SIGINT && t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) ||
-        (t->stop.signal != RSP_SIGINT && b);
+    bool interrupt = t->stop.signal == RSP_SIGINT,
+         plain = interrupt || t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0;
+    bool own = t->stop.reason != STOP_SIGNAL || !plain || (b && !interrupt);
     if (own && t->stop.reason == STOP_SIGNAL && b)
-        t->stop.reason = b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
+        t->stop.reason = rsp_bp_reason(b);
     t->has_stop = own;
     t->listens |= !own;
     return !own;

@@ -30,10 +30,10 @@ static int answers_with(struct rsp_target *t, const struct text_sink *out, struc
         give_line(t->c.in.body + 1, t->c.in.len - 1, out);
         ret = rsp_receive(&t->c, MAX(rsp_patience(&t->c, RCMD_NS), RCMD_NS), NULL, err);
     }
-    if (ret <= 0)
-        return ret < 0
-                   ? ret
-                   : err_set(err, ERR_TIMEOUT, "", "%s: the command does not end", t->probe->name);
+    if (ret < 0)
+        return ret;
+    if (ret == 0)
+        return err_set(err, ERR_TIMEOUT, "", "%s: the command does not end", t->probe->name);
     if (!*t->c.in.body)
         return err_set(err, ERR_UNSUPPORTED, "", "%s: this stub takes no commands", t->probe->name);
     if (t->c.in.body[0] == 'E' && t->c.in.len == 3)
@@ -169,12 +169,15 @@ static int have_counters(const struct rsp_target *t, struct err *err)
 int rsp_counters_arm(struct target *target, const uint16_t code[2], struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
-    int ret = have_counters(t, err), held = ret < 0 ? ret : rsp_hold(t, "arm counters", err);
-    for (unsigned n = 0; held >= 0 && ret == 0 && n < 2; n++)
-        if (code[n])
-            ret = arm_one(t, n, code[n], err);
+    int ret = have_counters(t, err);
+    if (ret < 0)
+        return ret;
+    int held = rsp_hold(t, "arm counters", err);
     if (held < 0)
         return held;
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        if (code[n])
+            ret = arm_one(t, n, code[n], err);
     return rsp_let_go(t, held, err_prefix(err, ret, "arm counters"), err);
 }
 
@@ -220,7 +223,10 @@ static int read_both(struct rsp_target *t, struct counter_values *out, struct er
 int rsp_counters_read(struct target *target, struct counter_values *out, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
-    int ret = have_counters(t, err), held = ret < 0 ? ret : rsp_hold(t, "read counters", err);
+    int ret = have_counters(t, err);
+    if (ret < 0)
+        return ret;
+    int held = rsp_hold(t, "read counters", err);
     if (held < 0)
         return held;
     return rsp_let_go(t, held, read_both(t, out, err), err);

@@ -56,15 +56,20 @@ static bool takes_binary(struct rsp_target *t, uint32_t addr)
 int rsp_poke(struct rsp_target *t, uint32_t addr, const void *buf, size_t n, struct err *err)
 {
     char text[RSP_BODY_MAX + 64];
-    bool binary = n > 16 && takes_binary(t, addr);
-    int at = snprintf(text, sizeof text, "%c%x,%zx:", binary ? 'X' : 'M', addr, n);
+    char command = 'M';
+    size_t data_len = 2 * n;
+    if (n > 16 && takes_binary(t, addr)) {
+        command = 'X';
+        data_len = n;
+    }
+    int at = snprintf(text, sizeof text, "%c%x,%zx:", command, addr, n);
     if (n > rsp_mem_most(t))
         return err_set(err, ERR_USAGE, "", "write of %zu bytes in one packet", n);
-    if (binary)
+    if (command == 'X')
         memcpy(text + at, buf, n);
     else
         hex_string(text + at, buf, n);
-    int ret = rsp_lost(t, rsp_ask(&t->c, text, (size_t)at + (binary ? n : 2 * n), err));
+    int ret = rsp_lost(t, rsp_ask(&t->c, text, (size_t)at + data_len, err));
     if (ret < 0)
         return ret;
     if (strcmp(t->c.in.body, "OK"))

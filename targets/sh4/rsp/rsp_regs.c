@@ -154,8 +154,12 @@ static int write_all(struct rsp_target *t, struct err *err)
     char text[1 + 8 * (RSP_NREGS + ARRAY_LEN(t->tail)) + 1] = "G";
     for (unsigned i = 0; i < t->all_words; i++) {
         uint8_t b[4];
-        put32(b, i < RSP_NREGS ? t->reg[at_stub(t, i)] : t->tail[i - RSP_NREGS],
-              t->base.big_endian);
+        uint32_t word = 0;
+        if (i < RSP_NREGS)
+            word = t->reg[at_stub(t, i)];
+        else
+            word = t->tail[i - RSP_NREGS];
+        put32(b, word, t->base.big_endian);
         hex_string(text + 1 + 8 * i, b, 4);
     }
     int ret = rsp_lost(t, rsp_ask(&t->c, text, strlen(text), err));

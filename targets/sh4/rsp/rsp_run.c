@@ -98,8 +98,9 @@ int rsp_take_stop(struct rsp_target *t, struct err *err)
     t->state = TARGET_HALTED;
     t->regs_known = false;
     t->user_break = signal == RSP_SIGEMT;
-    t->stop = (struct target_stop){ .reason = STOP_SIGNAL,
-                                    .signal = t->user_break ? RSP_SIGTRAP : signal };
+    t->stop = (struct target_stop){ .reason = STOP_SIGNAL, .signal = signal };
+    if (t->user_break)
+        t->stop.signal = RSP_SIGTRAP;
     if (body[0] == 'T')
         stop_fields(t, body + 3, &has_pc, &pc);
     if (!has_pc) {
@@ -303,12 +304,13 @@ static bool is_repetition(struct rsp_target *t)
 static int start_run(struct rsp_target *t, const char *packet, struct err *err)
 {
     bool nak = true;
+    uint64_t wait = t->c.lossless ? 0 : ACK_NS;
     int ret = 0;
     for (int i = 0; nak && ret == 0 && i < 3; i++) {
         nak = false;
         ret = rsp_send(&t->c, packet, strlen(packet), err);
         if (ret == 0 && !t->c.no_ack)
-            ret = rsp_acknowledged(&t->c, t->c.lossless ? 0 : ACK_NS, &nak, err);
+            ret = rsp_acknowledged(&t->c, wait, &nak, err);
         if (ret > 0 && (is_repetition(t) || rsp_console(&t->c)))
             ret = 0;
     }
@@ -404,11 +406,12 @@ static int step_branch(struct rsp_target *t, const struct sh4_flow *f, uint32_t 
     uint32_t to;
     if (!destination_of(t, f, pc, insn, &to))
         return step_rte(t, err);
+    uint32_t next = f->slot ? pc + 2 : to;
     int ret = 0;
     if (is_call(f))
         ret = rsp_set(t, RSP_PR, pc + 4, err);
     if (ret == 0)
-        ret = rsp_set(t, RSP_PC, f->slot ? pc + 2 : to, err);
+        ret = rsp_set(t, RSP_PC, next, err);
     if (ret < 0)
         return ret;
     t->stop = (struct target_stop){ .reason = STOP_SIGNAL, .signal = RSP_SIGTRAP, .pc = to };
@@ -514,8 +517,10 @@ int rsp_resume(struct target *target, const struct resume *how, struct err *err)
 int rsp_halt(struct target *target, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
+    if (t->state == TARGET_HALTED)
+        return 0;
     if (t->state != TARGET_RUNNING)
-        return t->state == TARGET_HALTED ? 0 : rsp_need_halted(t, "halt", err);
+        return rsp_need_halted(t, "halt", err);
     if (t->halt_wanted)
         return 0;
     t->halt_wanted = true;
@@ -544,8 +549,10 @@ static int listen_for_stop(struct rsp_target *t, uint64_t max_ns, struct err *er
         t->probe->driver->stream->now_ns(t->probe) - t->halt_at_ns > rsp_patience(&t->c, HALT_NS);
     if (late)
         ret = rsp_knock_again(t, rsp_patience(&t->c, HALT_NS), err);
+    if (ret > 0 && (is_repetition(t) || rsp_console(&t->c)))
+        return 0;
     if (ret > 0)
-        return is_repetition(t) || rsp_console(&t->c) ? 0 : has_stopped(t, err);
+        return has_stopped(t, err);
     if (late && ret == 0)
         return no_halt(t, err);
     return ret;

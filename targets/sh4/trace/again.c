@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -26,7 +27,7 @@ struct change {
 
 static int search_again(struct sh4_trace *tr, struct sh4_sites *out, struct err *err)
 {
-    uint32_t handlers[6], vbr[2] = { tr->search.with.vbr, tr->dec.vbr };
+    uint32_t handlers[2 * SH4_NHANDLERS], vbr[2] = { tr->search.with.vbr, tr->dec.vbr };
     struct sh4_sites_config cfg = { .entry_blocked = tr->search.with.entry_blocked,
                                     .sr_traps = tr->search.with.sr_traps,
                                     .handlers = handlers,
@@ -34,8 +35,8 @@ static int search_again(struct sh4_trace *tr, struct sh4_sites *out, struct err 
                                     .nfound = tr->found->n,
                                     .built = tr->cfg.image };
     for (size_t i = 0; i < ARRAY_LEN(vbr) && (i == 0 || vbr[i] != vbr[0]); i++)
-        for (uint32_t off = 0x100; off <= 0x600; off += off == 0x100 ? 0x300 : 0x200)
-            handlers[cfg.nhandlers++] = vbr[i] + off;
+        for (size_t k = 0; k < SH4_NHANDLERS; k++)
+            handlers[cfg.nhandlers++] = vbr[i] + sh4_handler_offset[k];
     return sh4_sites_find(&tr->now.image, &cfg, out, err);
 }
 
@@ -167,11 +168,12 @@ static int set_entries(struct sh4_trace *tr, struct change *c, const bool *which
 {
     size_t n = 0;
     for (size_t i = 0; i < tr->plan.npatches; i++)
-        if (which[i])
-            c->half[n++] = (struct sh4_trace_half){ .addr = tr->plan.base +
-                                                            (uint32_t)sh4_trace_plan_index(
-                                                                &tr->plan, tr->plan.patch[i].addr),
-                                                    .value = on ? tr->plan.patch[i].entry : 0 };
+        if (which[i]) {
+            const struct sh4_trace_patch *p = &tr->plan.patch[i];
+            uint32_t at = (uint32_t)sh4_trace_plan_index(&tr->plan, p->addr);
+            c->half[n++] = (struct sh4_trace_half){ .addr = tr->plan.base + at,
+                                                    .value = (uint16_t)bits_if(on, p->entry) };
+        }
     return sh4_trace_write_halves(tr->t, c->half, n, err);
 }
 
@@ -308,9 +310,9 @@ static int plan_more(struct sh4_trace *tr, struct change *c, bool *in, struct er
     size_t n = tr->plan.npatches, k = 0;
     struct sh4_trace_patch *old = malloc((n + 1) * sizeof *old);
     struct sh4_trace_mark *mark = calloc(n + c->nadd + 1, sizeof *mark);
-    int ret = old && mark
-                  ? 0
-                  : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
+    int ret = 0;
+    if (!old || !mark)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     if (ret == 0) {
         memcpy(old, tr->plan.patch, n * sizeof *old);
         ret = sh4_trace_plan_for(tr, &c->sites, c->add, c->nadd, err);

@@ -9,8 +9,9 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
 {
     struct sh4_target *t = tr->t;
     bool clear = !REG_GET(t->regs.sr, SH4_SR_BL);
-    uint32_t handlers[] = { t->regs.prog_vbr + 0x100, t->regs.prog_vbr + 0x400,
-                            t->regs.prog_vbr + 0x600 };
+    uint32_t handlers[SH4_NHANDLERS];
+    for (size_t k = 0; k < SH4_NHANDLERS; k++)
+        handlers[k] = t->regs.prog_vbr + sh4_handler_offset[k];
     struct sh4_sites_config cfg = { .entry_blocked =
                                         !(clear && t->regs.pc == (uint32_t)tr->cfg.image->entry),
                                     .handlers = handlers,

@@ -100,7 +100,9 @@ static int write_tables(struct sh4_trace *tr, struct err *err)
 static int patch_loop(struct sh4_trace *tr, bool traced, struct err *err)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
-    uint16_t call = traced ? SH4_TRACE_TRAP : 0x410B, ret_insn = traced ? SH4_TRACE_TRAP : 0x000B;
+    uint16_t call = 0x410B /* jsr @r1 */, ret_insn = 0x000B /* rts */;
+    if (traced)
+        call = ret_insn = SH4_TRACE_TRAP;
     int ret = sh4_agent_write_code(tr->t, tr->plan.base + b->calib_call, &call, 1, err);
     if (ret < 0)
         return ret;
@@ -120,8 +122,9 @@ static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32
             len = SH4_TRACE_LONG_WORDS;
         if (n - i < len)
             return false;
-        uint32_t delta[2] = { wide ? words[i + 1] : words[i + 1] >> 16,
-                              wide ? words[i + 2] : words[i + 1] & 0xFFFF };
+        uint32_t delta[2] = { words[i + 1] >> 16, words[i + 1] & 0xFFFF };
+        if (wide)
+            memcpy(delta, &words[i + 1], sizeof delta);
         for (unsigned k = 0; k < 2; k++) {
             if (i)
                 d[k] += delta[k];
@@ -132,6 +135,14 @@ static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32
     }
     return true;
 }
+
+/* The loop is run once to warm the caches, then in half and full length. */
+enum { WARM_UP, HALF_LENGTH, FULL_LENGTH, NLENGTHS };
+static const uint32_t rounds_of[NLENGTHS] = {
+    [WARM_UP] = ROUNDS / 2,
+    [HALF_LENGTH] = ROUNDS / 2,
+    [FULL_LENGTH] = ROUNDS,
+};
 
 /* One way to run the loop. */
 struct run {
@@ -204,7 +215,9 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
                     struct err *err)
 {
     struct sh4_target *t = tr->t;
-    struct sh4_soon soon;
+    struct sh4_soon soon, *within_batch = NULL;
+    if (r->rounds <= ROUNDS)
+        within_batch = &soon;
     int ret = sh4_trace_reset_ring(tr, err);
     if (ret == 0)
         ret = counters_now(tr, err);
@@ -215,10 +228,14 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
     ask_for(tr, r, b, &soon);
     if (ret == 0)
         ret = sh4_run_agents_code(t, tr->plan.base + sh4_trace_blob.calib, SH4_TRACE_CALIB_SR,
-                                  r->rounds <= ROUNDS ? &soon : NULL, err);
-    if (ret == 0)
-        ret = sh4_agents_code_ran(t, soon.done ? sh4_regs_load(t, err)
-                                               : fetch_later(tr, r, &soon, err));
+                                  within_batch, err);
+    if (ret < 0)
+        return ret;
+    if (soon.done)
+        ret = sh4_regs_load(t, err);
+    else
+        ret = fetch_later(tr, r, &soon, err);
+    ret = sh4_agents_code_ran(t, ret);
     if (ret < 0)
         return ret;
     const uint32_t *r8 = t->regs.save + SH4_SAVE_R8;
@@ -251,16 +268,17 @@ static int measure_loop(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][
     struct back b;
     int ret = 0;
     for (int traced = 0; ret == 0 && traced < 2; traced++) {
+        uint32_t(*counted)[2] = traced ? d[WHOLE] : d[PLAIN];
         ret = patch_loop(tr, traced, err);
-        /* Once to warm the caches, then half and full length. */
-        for (int i = 0; ret == 0 && i < 3; i++) {
-            const struct run r = { .rounds = i == 2 ? ROUNDS : ROUNDS / 2,
+        for (int i = 0; ret == 0 && i < NLENGTHS; i++) {
+            bool full = i == FULL_LENGTH;
+            const struct run r = { .rounds = rounds_of[i],
                                    .cached = cached,
                                    .traced = traced,
-                                   .records = traced && i > 0 };
-            ret = run_loop(tr, &r, &b, d[traced ? WHOLE : PLAIN][i == 2], err);
+                                   .records = traced && i != WARM_UP };
+            ret = run_loop(tr, &r, &b, counted[full], err);
             if (ret == 0 && r.records)
-                ret = take_records(tr, &b, d[RECORDED][i == 2], first, err);
+                ret = take_records(tr, &b, d[RECORDED][full], first, err);
         }
     }
     return ret;
@@ -280,16 +298,14 @@ static int measure_step(struct sh4_trace *tr, bool cached, const uint32_t plain[
     struct back b;
     uint32_t raw[2], pend[2][2] = { { 0 } };
     int ret = patch_loop(tr, false, err);
-    for (int i = 0; ret == 0 && i < 3; i++) {
-        const struct run r = { .rounds = i == 2 ? ROUNDS : ROUNDS / 2,
-                               .cached = cached,
-                               .traced = true };
+    for (int i = 0; ret == 0 && i < NLENGTHS; i++) {
+        const struct run r = { .rounds = rounds_of[i], .cached = cached, .traced = true };
+        uint32_t pending_at = sh4_trace_blob.cold + 4 * SH4_TRACE_C_PEND1;
         ret = sh4_trace_step_loop(tr, true, err);
         if (ret == 0)
             ret = run_loop(tr, &r, &b, raw, err);
         if (ret == 0)
-            ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_PEND1, pend[i == 2], 2,
-                                err);
+            ret = sh4_trace_get(tr, pending_at, pend[i == FULL_LENGTH], 2, err);
     }
     for (int n = 0; ret == 0 && n < 2; n++) {
         if (tr->cfg.counter[n])
@@ -308,7 +324,7 @@ static int measure_step(struct sh4_trace *tr, bool cached, const uint32_t plain[
  * and back cancels out. */
 static int measure_clock(struct sh4_trace *tr, struct err *err)
 {
-    enum { SHORT = 1 << 10, LONG = 1 << 17 };
+    static const uint32_t rounds[2] = { 1 << 10, 1 << 17 };
     struct back b;
     uint32_t raw[2][2];
     uint64_t ns[2] = { 0 };
@@ -316,7 +332,7 @@ static int measure_clock(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = sh4_agent_flush(tr->t, err);
     for (int i = 0; ret == 0 && i < 2; i++) {
-        const struct run r = { .rounds = i ? LONG : SHORT };
+        const struct run r = { .rounds = rounds[i] };
         uint64_t before = sh4_link_now(&tr->t->link);
         ret = run_loop(tr, &r, &b, raw[i], err);
         ns[i] = sh4_link_now(&tr->t->link) - before;
@@ -335,9 +351,9 @@ static int run_callee(struct sh4_trace *tr, enum callee i, uint32_t raw[2][2], s
     sh4_saved_set(tr->t, SH4_SAVE_BANK0 + 5, table + CALLEES + i * (uint32_t)sizeof callees[0]);
     sh4_saved_set(tr->t, SH4_SAVE_BANK0 + 6, table + SCRATCH);
     sh4_saved_set(tr->t, SH4_SAVE_BANK0 + 7, table + CALLEES);
-    for (int half = 0; ret == 0 && half < 2; half++) {
-        const struct run r = { .rounds = half ? ROUNDS : ROUNDS / 2 };
-        ret = run_loop(tr, &r, &b, raw[half], err);
+    for (int i = HALF_LENGTH; ret == 0 && i <= FULL_LENGTH; i++) {
+        const struct run r = { .rounds = rounds_of[i] };
+        ret = run_loop(tr, &r, &b, raw[i == FULL_LENGTH], err);
     }
     return ret;
 }

@@ -40,8 +40,10 @@ int sh4_trace_still(struct sh4_trace *tr, size_t i, uint16_t expected, struct er
     int ret = sh4_agent_sync_caches(tr->t, half.addr, 2, err);
     if (ret == 0)
         ret = sh4_trace_read_halves(tr->t, &half, 1, err);
-    if (ret < 0 || half.there == expected)
-        return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    if (half.there == expected)
+        return 1;
     return sh4_trace_give_up(tr, i, err);
 }
 
@@ -67,9 +69,9 @@ static int look_at_each(struct sh4_trace *tr, const uint8_t *seen, struct err *e
     size_t n = 0;
     struct sh4_trace_half *half = calloc(tr->plan.npatches + 1, sizeof *half);
     size_t *index = calloc(tr->plan.npatches + 1, sizeof *index);
-    int ret = half && index
-                  ? 0
-                  : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
+    int ret = 0;
+    if (!half || !index)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t i = 0; ret == 0 && i < tr->plan.npatches; i++)
         if (tr->patches.mark[i].in_memory && !seen[i]) {
             index[n] = i;

@@ -96,7 +96,7 @@ int sh4_trace_start_state(struct sh4_trace *tr, bool active, struct err *err)
         ret = sh4_trace_choose_residue(tr, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         ret = sh4_agent_peek(tr->t, sh4_pmctr_low[n], 4, &last[n], err);
-    state = active ? state & ~(uint32_t)SH4_TRACE_STOPPED : state | SH4_TRACE_STOPPED;
+    state = with_bits(state, SH4_TRACE_STOPPED, !active);
     state |= now_in & SH4_TRACE_TRAPPED;
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);

@@ -109,18 +109,35 @@ static uint32_t *kept_return(struct sh4_trace_decoder *d, uint32_t sp)
 
 void sh4_trace_decode_forget(struct sh4_trace_decoder *d, bool zeroed)
 {
+    uint32_t nothing = zeroed ? 0 : SH4_TRACE_RETURN_UNKNOWN;
     for (unsigned i = 0; i < SH4_TRACE_KEPT_RETURNS; i++)
-        d->kept[i] = zeroed ? 0 : SH4_TRACE_RETURN_UNKNOWN;
+        d->kept[i] = nothing;
+}
+
+/* The traced call that `ret` is the return address of, in any alias; NULL: it is of none. */
+static const struct sh4_trace_id *call_before(const struct sh4_trace_decoder *d, uint32_t ret)
+{
+    uint32_t n = ((ret - 4 - d->plan->text) & SH4_PHYS) / 2 + 1;
+    if (ret & 1 || n >= d->plan->nids)
+        return NULL;
+    const struct sh4_trace_id *id = &d->plan->id[n];
+    if (id->addr && sh4_trace_is_call(id))
+        return id;
+    return NULL;
 }
 
 /* A return address in the alias that its call has in the plan, so that the two match. */
 static void returns_to(const struct sh4_trace_decoder *d, uint32_t ret, struct event *e)
 {
-    uint32_t n = ((ret - 4 - d->plan->text) & SH4_PHYS) / 2 + 1;
-    const struct sh4_trace_id *id = !(ret & 1) && n < d->plan->nids ? &d->plan->id[n] : NULL;
-    bool call = id && id->addr && sh4_trace_is_call(id),
-         blind = call ? id->blind_behind : d->blind && d->blind(d->blind_ctx, ret);
-    e->target = call ? id->addr + 4 : ret;
+    const struct sh4_trace_id *call = call_before(d, ret);
+    bool blind;
+    if (call) {
+        e->target = call->addr + 4;
+        blind = call->blind_behind;
+    } else {
+        e->target = ret;
+        blind = d->blind && d->blind(d->blind_ctx, ret);
+    }
     e->flags |= EVENT_HAS_TARGET | bits_if(blind, EVENT_BLIND);
 }
 
@@ -227,9 +244,12 @@ static void site_event(struct sh4_trace_decoder *d, const struct sh4_trace_recor
         e->kind = EVENT_TIMESTAMP;
     else
         e->kind = left_by(id);
-    if (id->has_target || d->target[r->id]) {
-        e->target = id->has_target ? id->target : d->target[r->id] & ~1u;
-        e->flags |= EVENT_HAS_TARGET | bits_if(id->blind || d->target[r->id] & 1, EVENT_BLIND);
+    uint32_t learned = d->target[r->id]; /* bit 0: blind */
+    if (id->has_target || learned) {
+        e->target = learned & ~1u;
+        if (id->has_target)
+            e->target = id->target;
+        e->flags |= EVENT_HAS_TARGET | bits_if(id->blind || learned & 1, EVENT_BLIND);
     }
 }
 
@@ -293,10 +313,10 @@ static uint32_t goes_on(const struct sh4_trace_decoder *d, const struct sh4_trac
 static uint32_t vector_offset(bool interrupt, uint16_t expevt)
 {
     if (interrupt)
-        return 0x600;
+        return SH4_VEC_INTERRUPT;
     if (expevt == SH4_EXP_TLB_MISS_READ || expevt == SH4_EXP_TLB_MISS_WRITE)
-        return 0x400;
-    return 0x100;
+        return SH4_VEC_TLB_MISS;
+    return SH4_VEC_GENERAL;
 }
 
 static void exception_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
@@ -308,7 +328,8 @@ static void exception_event(struct sh4_trace_decoder *d, const struct sh4_trace_
         e->kind = EVENT_INTERRUPT;
     e->vector = (uint16_t)r->x2;
     e->pc = interrupted_pc(d, r->x1, r->sp);
-    e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) |
+    bool rte_traced = r->x2 >> 16;
+    e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT | bits_if(!rte_traced, EVENT_UNTRACED_RTE) |
                 bits_if(in_stub(d, r->x1), EVENT_DOUBTFUL);
     if (d->has_vbr) {
         e->target = d->vbr + vector_offset(irq, e->vector);
@@ -326,6 +347,30 @@ static void switch_event(struct sh4_trace_decoder *d, const struct sh4_trace_rec
     exception_event(d, &irq, e);
 }
 
+static void rte_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
+                      struct event *e)
+{
+    e->flags |= EVENT_SP_EXACT;
+    if (r->x2 == SH4_TRACE_RTE_OTHER) {
+        e->kind = EVENT_TIMESTAMP;
+        e->pc = resumed_pc(d, r->x1, r->sp);
+        e->flags |= EVENT_HAS_PC;
+        return;
+    }
+    bool doubtful = d->last_kind == SH4_TRACE_K_SWITCH && r->x2 == 1;
+    e->kind = EVENT_RTE;
+    e->target = resumed_pc(d, r->x1, r->sp);
+    e->flags |= EVENT_HAS_TARGET | bits_if(doubtful, EVENT_DOUBTFUL);
+}
+
+/* Profiling begins or ends at a point. */
+static void switched_event(const struct sh4_trace_record *r, enum event_kind kind, struct event *e)
+{
+    e->kind = kind;
+    e->pc = r->x1;
+    e->flags |= EVENT_HAS_PC;
+}
+
 static void fill_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,
                        struct event *e)
 {
@@ -337,23 +382,9 @@ static void fill_event(struct sh4_trace_decoder *d, const struct sh4_trace_recor
     case SH4_TRACE_K_INTERRUPT:
     case SH4_TRACE_K_EXCEPTION: exception_event(d, r, e); break;
     case SH4_TRACE_K_SWITCH: switch_event(d, r, e); break;
-    case SH4_TRACE_K_RTE:
-        e->kind = r->x2 == SH4_TRACE_RTE_OTHER ? EVENT_TIMESTAMP : EVENT_RTE;
-        if (e->kind == EVENT_TIMESTAMP) {
-            e->pc = resumed_pc(d, r->x1, r->sp);
-            e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT;
-            break;
-        }
-        e->target = resumed_pc(d, r->x1, r->sp);
-        e->flags |= EVENT_HAS_TARGET | EVENT_SP_EXACT |
-                    bits_if(d->last_kind == SH4_TRACE_K_SWITCH && r->x2 == 1, EVENT_DOUBTFUL);
-        break;
-    case SH4_TRACE_K_START:
-    case SH4_TRACE_K_STOP:
-        e->kind = r->kind == SH4_TRACE_K_START ? EVENT_START : EVENT_STOP;
-        e->pc = r->x1;
-        e->flags |= EVENT_HAS_PC;
-        break;
+    case SH4_TRACE_K_RTE: rte_event(d, r, e); break;
+    case SH4_TRACE_K_START: switched_event(r, EVENT_START, e); break;
+    case SH4_TRACE_K_STOP: switched_event(r, EVENT_STOP, e); break;
     case SH4_TRACE_K_ROM: stepped_event(d, r, e); break;
     default: e->kind = EVENT_TIMESTAMP; break;
     }
@@ -420,7 +451,8 @@ static void begin_counting(struct sh4_trace_decoder *d, const struct sh4_trace_r
 {
     d->debt16[0] = d->debt16[1] = 0;
     for (int n = 0; n < 2; n++)
-        d->outside += d->code[n] == CODE_ELAPSED ? r->delta[n] : 0;
+        if (d->code[n] == CODE_ELAPSED)
+            d->outside += r->delta[n];
 }
 
 static void make_event(struct sh4_trace_decoder *d, const struct sh4_trace_record *r,

@@ -15,9 +15,9 @@ int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, siz
     const struct sh4_agent_layout *a = t->agent.layout;
     struct sh4_request *req = calloc(PART, sizeof *req);
     uint32_t *there = calloc(PART, sizeof *there);
-    int ret = req && there
-                  ? 0
-                  : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
+    int ret = 0;
+    if (!req || !there)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t done = 0, k; ret == 0 && done < n; done += k) {
         k = MIN(n - done, (size_t)PART);
         for (size_t i = 0; i < k; i++)

@@ -25,25 +25,52 @@ size_t sh4_trace_shown(const struct sh4_trace *tr)
     return n;
 }
 
+size_t sh4_trace_stepped(const struct sh4_trace *tr)
+{
+    if (tr->rom.channel_taken)
+        return 0;
+    return tr->plan.rom.nsites;
+}
+
+/* Branches that leave no event. */
+static size_t untraced_sites(const struct sh4_trace *tr)
+{
+    size_t n = tr->plan.rom.nsites - sh4_trace_stepped(tr);
+    for (size_t i = 0; i < tr->sites.nsites; i++) {
+        const struct sh4_site *site = &tr->sites.site[i];
+        n += site->kind < SH4_SITE_RTE && site->why != SH4_TRACED;
+    }
+    return n;
+}
+
+static size_t unexplored_bytes(const struct sh4_trace *tr)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < tr->sites.nfunctions; i++)
+        n += tr->sites.function[i].unexplored;
+    return n;
+}
+
+static void note_filter(struct sh4_trace *tr)
+{
+    const char *name = sh4_trace_filter_name(&tr->cfg), *why = tr->plan.filter_why;
+    if (tr->plan.filtered)
+        note_add(tr, "; shinobi filter enabled at %s", name);
+    else
+        note_add(tr, "; shinobi filter NOT enabled at %s: %s", name,
+                 text_or(text_given(why), "no such symbol"));
+}
+
 void sh4_trace_note(struct sh4_trace *tr)
 {
-    size_t unexplored = 0;
-    tr->note.untraced = 0;
-    if (tr->rom.channel_taken)
-        tr->note.untraced = tr->plan.rom.nsites;
-    for (size_t i = 0; i < tr->sites.nsites; i++)
-        tr->note.untraced +=
-            tr->sites.site[i].kind < SH4_SITE_RTE && tr->sites.site[i].why != SH4_TRACED;
-    for (size_t i = 0; i < tr->sites.nfunctions; i++)
-        unexplored += tr->sites.function[i].unexplored;
-    size_t stepped = tr->rom.channel_taken ? 0 : tr->plan.rom.nsites;
+    size_t stepped = sh4_trace_stepped(tr), unexplored = unexplored_bytes(tr);
+    tr->note.untraced = untraced_sites(tr);
     tr->note.text[0] = 0;
     note_add(tr, "%zu places traced, %zu not", tr->plan.npatches + stepped, tr->note.untraced);
-    if (tr->plan.rom.nsites)
-        note_add(tr,
-                 tr->rom.channel_taken ? "; %zu in ROM: both break channels are GDB's"
-                                       : "; %zu in ROM by stepping",
-                 tr->plan.rom.nsites);
+    if (stepped)
+        note_add(tr, "; %zu in ROM by stepping", stepped);
+    else if (tr->plan.rom.nsites)
+        note_add(tr, "; %zu in ROM: both break channels are GDB's", tr->plan.rom.nsites);
     if (tr->copied.nwaiting)
         note_add(tr, "; %zu section(s) not traced until the program has copied them",
                  tr->copied.nwaiting);
@@ -58,12 +85,12 @@ void sh4_trace_note(struct sh4_trace *tr)
         note_add(tr, "; %zu function(s) found by their running", sh4_trace_shown(tr));
     if (tr->found->more)
         note_add(tr, "; more that ran are not traced");
-    if (tr->plan.nwatched)
-        note_add(tr,
-                 tr->points.unwatched
-                     ? "; %u point(s) NOT watched: the break channels are GDB's"
-                     : "; %u point(s) watched by user breaks: SR.BL may be 1 there",
-                 EITHER(tr->points.unwatched, tr->plan.nwatched));
+    if (tr->plan.nwatched && tr->points.unwatched)
+        note_add(tr, "; %u point(s) NOT watched: the break channels are GDB's",
+                 tr->points.unwatched);
+    else if (tr->plan.nwatched)
+        note_add(tr, "; %u point(s) watched by user breaks: SR.BL may be 1 there",
+                 tr->plan.nwatched);
     if (tr->search.evidence)
         note_add(tr, "; SR.BL taken as clear at the entry");
     if (tr->ring.tasks_begun)
@@ -71,9 +98,5 @@ void sh4_trace_note(struct sh4_trace *tr)
                  "; %u tasks begun in filtered interrupts: seen from their first interruption on",
                  (unsigned)tr->ring.tasks_begun);
     if (tr->cfg.irq_filter == IRQ_FILTER_SHINOBI)
-        note_add(tr,
-                 tr->plan.filtered ? "; shinobi filter enabled at %s"
-                                   : "; shinobi filter NOT enabled at %s: %s",
-                 sh4_trace_filter_name(&tr->cfg),
-                 tr->plan.filter_why[0] ? tr->plan.filter_why : "no such symbol");
+        note_filter(tr);
 }

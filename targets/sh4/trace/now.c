@@ -41,6 +41,23 @@ struct ours {
     uint16_t ours, its;
 };
 
+/* Whether the instruction at `at` is among the n bytes from addr on, in any alias. */
+static bool in_range(uint32_t at, uint32_t addr, uint32_t n)
+{
+    return (at & SH4_PHYS) - (addr & SH4_PHYS) + 1 < n;
+}
+
+/* What the program has where p is: a breakpoint may stand over a patch of the trace. */
+static uint16_t programs_own(const struct sh4_trace *tr, const struct sh4_patch *p)
+{
+    const struct sh4_trace_patch *under = NULL;
+    if (p->orig == SH4_TRACE_TRAP)
+        under = sh4_trace_plan_patch(&tr->plan, p->addr);
+    if (under)
+        return under->orig;
+    return p->orig;
+}
+
 /* Of the patches of the trace, then of VBR instructions, then breakpoints, which may stand over
  * both; k counts them. False: no more in [addr, end). */
 static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, size_t *k,
@@ -51,22 +68,28 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
                  vbr = patches + t->code.nvbr_sites;
     for (; *k < patches; ++*k) {
         const struct sh4_trace_patch *p = &tr->plan.patch[first + *k];
-        if ((p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
+        if (!in_range(p->addr, addr, n)) {
             *k = patches - 1; /* in order: the rest is behind */
-        else if (tr->patches.mark[first + *k].in_memory)
-            return *out = (struct ours){ p->addr, (uint16_t)SH4_TRACE_TRAP, p->orig }, ++*k, true;
+        } else if (tr->patches.mark[first + *k].in_memory) {
+            *out = (struct ours){ p->addr, SH4_TRACE_TRAP, p->orig };
+            ++*k;
+            return true;
+        }
     }
     for (; *k < vbr + t->breaks.npatches; ++*k) {
-        const struct sh4_patch *p =
-            *k < vbr ? &t->code.vbr_sites[*k - patches] : &t->breaks.patch[*k - vbr];
-        if (!p->in_memory || (p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
+        const struct sh4_patch *p;
+        uint16_t ours = SH4_BREAK_INSN;
+        if (*k < vbr) {
+            p = &t->code.vbr_sites[*k - patches];
+            ours = sh4_dbr_twin(p->orig);
+        } else {
+            p = &t->breaks.patch[*k - vbr];
+        }
+        if (!p->in_memory || !in_range(p->addr, addr, n))
             continue;
-        const struct sh4_trace_patch *under = NULL;
-        if (p->orig == SH4_TRACE_TRAP)
-            under = sh4_trace_plan_patch(&tr->plan, p->addr);
-        *out = (struct ours){ p->addr, *k < vbr ? sh4_dbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN,
-                              under ? under->orig : p->orig };
-        return ++*k, true;
+        *out = (struct ours){ p->addr, ours, programs_own(tr, p) };
+        ++*k;
+        return true;
     }
     return false;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -23,18 +24,18 @@ void sh4_trace_patches_fini(struct sh4_trace *tr) { free(tr->patches.mark); }
 static int set_entry(struct sh4_trace *tr, const struct sh4_trace_patch *p, bool on,
                      struct err *err)
 {
-    long at = sh4_trace_plan_index(&tr->plan, p->addr);
-    return sh4_agent_poke(tr->t, tr->plan.base + (uint32_t)at, 2, on ? p->entry : 0, err);
+    uint32_t at = tr->plan.base + (uint32_t)sh4_trace_plan_index(&tr->plan, p->addr);
+    return sh4_agent_poke(tr->t, at, 2, bits_if(on, p->entry), err);
 }
 
 int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *err)
 {
     struct sh4_trace_patch *p = &tr->plan.patch[i];
     struct sh4_trace_mark *m = &tr->patches.mark[i];
-    uint16_t trap = (uint16_t)SH4_TRACE_TRAP, insn = in_memory ? trap : p->orig;
+    uint16_t insn = sh4_trace_patch_insn(p, in_memory);
     if (m->in_memory == in_memory || m->dead || p->watched)
         return 0;
-    int ret = sh4_trace_still(tr, i, in_memory ? p->orig : trap, err);
+    int ret = sh4_trace_still(tr, i, sh4_trace_patch_insn(p, !in_memory), err);
     if (ret <= 0)
         return ret;
     ret = set_entry(tr, p, in_memory, err);
@@ -71,17 +72,16 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
     }
     for (size_t i = 0; i < n; i++) {
         struct sh4_trace_patch *p = &tr->plan.patch[i];
+        struct sh4_trace_mark *m = &tr->patches.mark[i];
         bool user = user_break_at(t, p->addr); /* its TRAPA stays, and knows what was there */
         bool later = in_memory && (user || sh4_trace_waits(tr, p->addr));
         tr->patches.absent |= later;
-        if (tr->patches.mark[i].in_memory == in_memory || tr->patches.mark[i].dead || p->watched ||
-            later)
+        if (m->in_memory == in_memory || m->dead || p->watched || later)
             continue;
-        tr->patches.mark[i].in_memory = in_memory;
+        m->in_memory = in_memory;
+        uint16_t insn = sh4_trace_patch_insn(p, in_memory);
         if (!user)
-            half[k++] =
-                (struct sh4_trace_half){ .addr = p->addr,
-                                         .value = in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig };
+            half[k++] = (struct sh4_trace_half){ .addr = p->addr, .value = insn };
     }
     ret = sh4_trace_write_halves(t, half, k, err);
     free(half);

@@ -39,13 +39,15 @@ static void fill_rom(const struct plan_work *w, struct sh4_trace_plan *p,
         sh4_place_id(x, &p->id[x->id], 0);
     }
     p->rom = (struct sh4_trace_rom){ .base = w->rq->window.base,
-                                     .bytes = w->nrom ? w->rq->window.bytes : 0,
                                      .bamr = w->rq->window.bamr,
-                                     .text = w->nrom ? w->rom[0].addr : 0,
                                      .text_bytes = l->rom_bytes,
                                      .table = l->rom,
                                      .nsites = w->nrom,
                                      .first = w->ram_ids };
+    if (w->nrom) {
+        p->rom.bytes = w->rq->window.bytes;
+        p->rom.text = w->rom[0].addr;
+    }
 }
 
 /* Special sites are in the order of their sites, and numbered from 0 in each 64 KB of code. */
@@ -88,8 +90,8 @@ static void fill_tables(const struct plan_work *w, struct sh4_trace_plan *p,
         uint16_t entry = (uint16_t)((0x10000 - w->stub[x->stub_index].end) | flag);
         if (x->special)
             entry = fill_special(w, p, l, x, specials++);
-        /* a break or fault behind it is no trap of ours */
-        put16(p->image + l->table + x->id * 2, x->watched ? 0 : entry, big);
+        if (!x->watched) /* else a break or fault behind it is no trap of ours */
+            put16(p->image + l->table + x->id * 2, entry, big);
         put32(p->image + l->patches + i * 8, x->addr, big);
         put32(p->image + l->patches + i * 8 + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x->orig, big);
         p->patch[i] = (struct sh4_trace_patch){ .addr = x->addr,
@@ -123,15 +125,19 @@ static void fill_words(const struct plan_work *w, struct sh4_trace_plan *p,
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
     const struct sh4_trace_request *rq = w->rq;
-    uint32_t table = p->base + l->table,
-             plain = MIN(l->table_bytes, (uint32_t)SH4_TRACE_SHORT_CODE);
+    uint32_t first_site = w->nplaces ? w->place[0].addr : w->low;
+    uint32_t table = p->base + l->table, alias = first_site & ~(uint32_t)SH4_PHYS,
+             plain = MIN(l->table_bytes, (uint32_t)SH4_TRACE_SHORT_CODE), size = plain;
+    if (!w->region)
+        table &= SH4_PHYS;
+    if (rq->state & SH4_TRACE_ODD)
+        size = 0;
     const struct {
         uint32_t at, value;
     } words[] = {
-        { b->save + 4u * SH4_TRACE_S_TEXT,
-          ((w->nplaces ? w->place[0].addr : w->low) & ~(uint32_t)SH4_PHYS) | w->first },
-        { b->save + 4u * SH4_TRACE_S_SIZE, rq->state & SH4_TRACE_ODD ? 0 : plain },
-        { b->save + 4u * SH4_TRACE_S_BASE, w->region ? table : table & SH4_PHYS },
+        { b->save + 4u * SH4_TRACE_S_TEXT, alias | w->first },
+        { b->save + 4u * SH4_TRACE_S_SIZE, size },
+        { b->save + 4u * SH4_TRACE_S_BASE, table },
         { b->save + 4u * SH4_TRACE_S_WPTR, p->ring },
         { b->save + 4u * SH4_TRACE_S_LIMIT, p->ring + p->ring_bytes },
         { b->cold + 4u * SH4_TRACE_C_STATE, rq->state },
@@ -250,9 +256,10 @@ int sh4_trace_plan_needs(const struct sh4_trace_request *rq, uint32_t *bytes, st
     int ret = sh4_plan_open(&w, &wide, err);
     for (size_t i = 0; why && i < rq->sites->nsites; i++)
         why[i] = rq->sites->site[i].why;
+    if (ret == 0 && !why)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     if (ret == 0)
-        ret = why ? sh4_plan_collect(&w, &p, err)
-                  : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
+        ret = sh4_plan_collect(&w, &p, err);
     if (ret == 0) {
         sh4_plan_number(&w);
         sh4_plan_lay_out(&w, &l);

@@ -151,6 +151,14 @@ int sh4_trace_plan_more(const struct sh4_trace_request *rq, struct sh4_trace_pla
                         struct sh4_site *const *site, size_t n, struct err *err);
 void sh4_trace_plan_fini(struct sh4_trace_plan *p);
 
+/* sh4_trace_patch_insn - the instruction at p's place while the patch is in memory, or is not. */
+static inline uint16_t sh4_trace_patch_insn(const struct sh4_trace_patch *p, bool in_memory)
+{
+    if (in_memory)
+        return SH4_TRACE_TRAP;
+    return p->orig;
+}
+
 /* sh4_trace_plan_index - byte offset in the image of addr's table entry (any alias); -1 outside. */
 long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr);
 

@@ -146,12 +146,14 @@ static int watch_point(struct plan_work *w, struct sh4_place *p, struct err *err
         return err_set(err, ERR_USAGE, "choose a later place, behind the code that clears SR.BL",
                        "0x%08x %s with SR.BL=1, where a trap resets the CPU", p->addr,
                        p->flags & SH4_TRACE_SP_FILTER ? "may run" : "runs");
-    if (w->nwatched == w->rq->watch)
+    if (w->nwatched == w->rq->watch) {
+        const char *why = "no break channel is free for it";
+        if (w->nwatched)
+            why = "other such points have the break channels";
         return err_set(err, ERR_USAGE,
                        "choose another place, behind code that certainly clears SR.BL",
-                       "0x%08x may run with SR.BL=1, and %s", p->addr,
-                       w->rq->watch ? "other such points have the break channels"
-                                    : "no break channel is free for it");
+                       "0x%08x may run with SR.BL=1, and %s", p->addr, why);
+    }
     p->watched = true;
     w->nwatched++;
     return 0;

@@ -30,7 +30,9 @@ static uint32_t align_up(uint32_t v, uint32_t to) { return (v + to - 1) & ~(to -
 size_t sh4_plan_number(struct plan_work *w)
 {
     uint32_t last = 0;
-    w->first = w->nplaces ? (w->place[0].addr & SH4_PHYS) - w->below : w->low & SH4_PHYS;
+    w->first = w->low & SH4_PHYS;
+    if (w->nplaces)
+        w->first = (w->place[0].addr & SH4_PHYS) - w->below;
     w->nspecials = 0;
     for (size_t i = 0; i < w->nplaces; i++) {
         struct sh4_place *p = &w->place[i];
@@ -98,9 +100,11 @@ static void count_use(const struct plan_work *w, uint32_t icache[ICACHE_LINES],
              high = (w->place[w->nplaces - 1].addr & SH4_PHYS) + 256;
     for (uint32_t a = low; a < high; a += 2) {
         unsigned code = sh4_sites_code(s, a);
-        icache[a / LINE % ICACHE_LINES] += code & (SH4_CODE_INSN | SH4_CODE_SLOT) ? 1 : 0;
-        ocache[a / LINE % OCACHE_LINES] += code & SH4_CODE_LITERAL ? 1 : 0;
         uint16_t op;
+        if (code & (SH4_CODE_INSN | SH4_CODE_SLOT))
+            icache[a / LINE % ICACHE_LINES]++;
+        if (code & SH4_CODE_LITERAL)
+            ocache[a / LINE % OCACHE_LINES]++;
         if (code & SH4_CODE_INSN && sh4_sites_opcode(s, a, &op))
             count_stack(s, a, op, ocache);
     }

@@ -26,6 +26,16 @@ static int time_goes_on(struct sh4_trace *tr, struct err *err)
     return !(state & (SH4_TRACE_STOPPED | SH4_TRACE_FILTER));
 }
 
+/* A long record as the agent would have written it, of the time from `last` to `at`. */
+static void decode_record(struct sh4_trace *tr, unsigned kind, const uint32_t last[2],
+                          const uint32_t at[2], uint32_t x1, uint32_t x2)
+{
+    const uint32_t words[SH4_TRACE_LONG_WORDS] = {
+        SH4_TRACE_LONG + kind, at[0] - last[0], at[1] - last[1], tr->t->regs.r15, x1, x2
+    };
+    sh4_trace_decode_own(tr, words);
+}
+
 /* The time since the last event, which may be minutes, belongs to whatever ran since then. The
  * profile's end is no event of the agent's. */
 int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
@@ -36,10 +46,7 @@ int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
         return ret;
     if ((ret = sh4_trace_counters_now(tr, last, at, err)) < 0)
         return ret;
-    uint32_t words[] = {
-        SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->regs.r15, 0, 0
-    };
-    sh4_trace_decode_own(tr, words);
+    decode_record(tr, SH4_TRACE_K_TIME, last, at, 0, 0);
     /* The 32 bits of a record wrap after 21 s at 200 MHz. For elapsed time it is known how often
      * they did. */
     if (tr->time.counter >= 0 && tr->ring.used == 0)
@@ -51,8 +58,10 @@ int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
  */
 static int keep_return(struct sh4_trace *tr, const struct sh4_trace_id *id, struct err *err)
 {
-    uint32_t sp = tr->t->regs.r15 + (id->kind == SH4_SITE_RTS ? (uint32_t)id->slot_adds : 0),
-             at = SH4_TRACE_RETURN_INDEX(sp);
+    uint32_t sp = tr->t->regs.r15;
+    if (id->kind == SH4_SITE_RTS)
+        sp += (uint32_t)id->slot_adds;
+    uint32_t at = SH4_TRACE_RETURN_INDEX(sp);
     return sh4_trace_put(tr, tr->plan.returns + 4 * at, &tr->dec.kept[at], 1, err);
 }
 
@@ -64,13 +73,8 @@ int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
     struct sh4_target *t = tr->t;
     const struct sh4_trace_id *site = &tr->plan.id[id];
     bool returns = site->kind == SH4_SITE_RTS;
-    uint32_t last[2], at[2],
-        words[] = { SH4_TRACE_LONG + (returns ? SH4_TRACE_K_RETURN : SH4_TRACE_K_WIDE),
-                    0,
-                    0,
-                    t->regs.r15,
-                    t->regs.save[SH4_SAVE_PR],
-                    id };
+    unsigned kind = returns ? SH4_TRACE_K_RETURN : SH4_TRACE_K_WIDE;
+    uint32_t last[2], at[2];
     int ret = sh4_trace_counters_now(tr, last, at, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, at, 2, err);
@@ -79,9 +83,7 @@ int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
     if (ret < 0)
         return ret;
-    words[1] = at[0] - last[0];
-    words[2] = at[1] - last[1];
-    sh4_trace_decode_own(tr, words);
+    decode_record(tr, kind, last, at, t->regs.save[SH4_SAVE_PR], id);
     tr->dec.started = false; /* what follows starts from the host again */
     tr->rebased = true;
     if (returns || site->stub_pr)
@@ -93,18 +95,16 @@ int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
 int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err)
 {
     uint32_t last[2], at[2], window = tr->t->regs.r15 - SH4_TRACE_WINDOW;
-    int counts = active ? 1 : time_goes_on(tr, err),
-        ret = counts < 0 ? counts : sh4_trace_counters_now(tr, last, at, err);
+    unsigned kind = active ? SH4_TRACE_K_START : SH4_TRACE_K_STOP;
+    int ret = 0, counts = 1;
+    if (!active)
+        ret = counts = time_goes_on(tr, err);
+    if (counts >= 0)
+        ret = sh4_trace_counters_now(tr, last, at, err);
     if (ret == 0 && !counts)
         sh4_trace_note_event(tr, EVENT_STOP, tr->t->regs.pc, EVENT_CAUSE_NONE, 0);
     if (ret == 0 && counts) {
-        uint32_t words[] = { SH4_TRACE_LONG + (active ? SH4_TRACE_K_START : SH4_TRACE_K_STOP),
-                             at[0] - last[0],
-                             at[1] - last[1],
-                             tr->t->regs.r15,
-                             tr->t->regs.pc,
-                             0 };
-        sh4_trace_decode_own(tr, words);
+        decode_record(tr, kind, last, at, tr->t->regs.pc, 0);
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
     }
     tr->active = active;

@@ -21,6 +21,12 @@ static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64
     return MAX(MIN(agent, most), least);
 }
 
+/* Nothing ran that is no part of the profile: no filtered interrupts, no time beside it. */
+static bool all_was_active(const struct sh4_trace *tr)
+{
+    return tr->cfg.irq_filter == IRQ_FILTER_OFF && !tr->ran.was_inactive;
+}
+
 /* What the agent took: by the counter, if everything was counted; else the number of events times
  * what calibration found for one. Stops in stepped code are not events, and then it is not known.
  */
@@ -29,22 +35,22 @@ static void fill_spent(const struct sh4_trace *tr, struct trace_status *out)
     const struct trace_config *cfg = &tr->cfg;
     uint64_t free_ns = EXCESS(out->time.board_ns, tr->sum.held_ns),
              waited = MIN(tr->ran.waited_ns, free_ns);
-    uint64_t cycles =
-        tr->time.counter >= 0 ? tr->time.raw : (uint64_t)((double)free_ns * tr->cost.cycles_per_ns);
-    uint64_t waiting = 0;
+    bool is_counted = tr->time.counter >= 0;
+    uint64_t cycles = (uint64_t)((double)free_ns * tr->cost.cycles_per_ns), waiting = 0;
+    if (is_counted)
+        cycles = tr->time.raw;
     if (free_ns)
         waiting = (uint64_t)((double)cycles * (double)waited / (double)free_ns);
     uint64_t each = (uint64_t)MAX(tr->cost.full16[tr->cost.icache_enabled], 0) / 16,
              agent = (tr->ring.work + 8 * tr->sum.lost) * each / 8;
-    if (tr->time.counter >= 0 && !cfg->has_start && !cfg->nstops && !tr->ran.was_inactive &&
-        cfg->irq_filter == IRQ_FILTER_OFF) {
+    if (is_counted && all_was_active(tr) && !cfg->has_start && !cfg->nstops) {
         uint64_t program = (tr->dec.c16[tr->time.counter] + 8) / 16;
         agent = 0;
         if (cycles > program + waiting)
             agent = cycles - program - waiting;
     } else if (tr->plan.rom.nsites && !tr->rom.channel_taken) {
         return;
-    } else if (cfg->irq_filter == IRQ_FILTER_OFF && !tr->ran.was_inactive) {
+    } else if (all_was_active(tr)) {
         agent = agent_within(tr, cycles - MIN(cycles, waiting), agent);
     }
     out->time.held_ns += waited;
@@ -66,20 +72,20 @@ int sh4_trace_status(struct target *target, struct trace_status *out, struct err
         .events = tr->sum.events,
         .lost = tr->sum.lost,
         .doubtful = tr->sum.doubtful,
-        .time.board_ns =
-            tr->ran.board_ns + (tr->ran.since_ns ? sh4_link_now(&t->link) - tr->ran.since_ns : 0),
+        .time.board_ns = tr->ran.board_ns,
         .time.held_ns = tr->sum.held_ns,
         .wire_bits = tr->sum.wire_bits,
-        .sites = (uint32_t)(tr->plan.npatches + (tr->rom.channel_taken ? 0 : tr->plan.rom.nsites)),
+        .sites = (uint32_t)(tr->plan.npatches + sh4_trace_stepped(tr)),
         .untraced_sites = (uint32_t)tr->note.untraced,
         .ring_bytes = tr->plan.ring_bytes,
         .ring_used = tr->ring.used,
         .icache_enabled = tr->cost.icache_enabled,
     };
+    if (tr->ran.since_ns)
+        out->time.board_ns += sh4_link_now(&t->link) - tr->ran.since_ns;
     fill_spent(tr, out);
     for (int n = 0; n < 2; n++)
-        out->agent_cost[n] =
-            tr->dec.residue16[n] > 0 ? (uint32_t)(tr->dec.residue16[n] + 8) / 16 : 0;
+        out->agent_cost[n] = (uint32_t)(MAX(tr->dec.residue16[n], 0) + 8) / 16;
     memcpy(out->note, tr->note.text, sizeof out->note);
     return 0;
 }
@@ -102,12 +108,11 @@ int sh4_trace_explain(struct target *target, const struct text_sink *out, struct
         if (sh4_trace_sees(tr, x))
             continue;
         const struct sh4_function *f = &s->function[x->function];
-        sink_printf(
-            out, "0x%08x %s in %s: %s", x->addr, sh4_site_kind_name(x->kind),
-            function_name(s, x->function),
-            x->why == SH4_TRACED
-                ? "in ROM, and both channels of the user break controller are the debugger's"
-                : sh4_untraced_text(x->why));
+        const char *why = sh4_untraced_text(x->why);
+        if (x->why == SH4_TRACED)
+            why = "in ROM, and both channels of the user break controller are the debugger's";
+        sink_printf(out, "0x%08x %s in %s: %s", x->addr, sh4_site_kind_name(x->kind),
+                    function_name(s, x->function), why);
         if (x->why == SH4_UNTRACED_BL && f->blocked_by != SH4_NO_FUNCTION)
             sink_printf(out, " (called so by %s)", function_name(s, f->blocked_by));
         sink_printf(out, "\n");

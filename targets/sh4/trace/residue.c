@@ -5,8 +5,10 @@
 
 static int32_t past_caches16(const struct sh4_trace_memory *m, const struct sh4_stub_memory *more)
 {
-    return more->pairs * m->pair + more->reads * m->read + more->writes * m->write +
-           (more->writes ? m->far_jump : 0);
+    int32_t cost = more->pairs * m->pair + more->reads * m->read + more->writes * m->write;
+    if (more->writes)
+        cost += m->far_jump;
+    return cost;
 }
 
 /* What the stub that ran last adds to a counter, compared with that of a plain call or return, in

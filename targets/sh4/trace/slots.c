@@ -31,8 +31,12 @@ int sh4_trace_slots_leave(struct sh4_target *t, uint32_t base, struct err *err)
             continue;
         uint16_t hi = (uint16_t)(spc[i] >> 16), lo = (uint16_t)spc[i], code[JUMP_HALVES];
         memcpy(code, far_jump, sizeof far_jump);
-        code[JUMP] = t->base.big_endian ? hi : lo;
-        code[JUMP + 1] = t->base.big_endian ? lo : hi;
+        code[JUMP] = lo;
+        code[JUMP + 1] = hi;
+        if (t->base.big_endian) {
+            code[JUMP] = hi;
+            code[JUMP + 1] = lo;
+        }
         ret = sh4_agent_write_code(t, base + b->slots + SLOT * i, code, ARRAY_LEN(code), err);
     }
     return ret;

@@ -77,8 +77,11 @@ uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e)
 {
     struct sh4_trace_stack *s = stack_of(d, e->sp);
     bool atomic = e->sp >= SH4_TRACE_ATOMIC;
-    if (e->kind == EVENT_TIMESTAMP)
-        return d->context = s ? s->context : d->context;
+    if (e->kind == EVENT_TIMESTAMP) {
+        if (s)
+            d->context = s->context;
+        return d->context;
+    }
     if (s) {
         if (begins_stack(s, e))
             restart_stack(s);
@@ -151,15 +154,18 @@ static struct sh4_trace_stack *place_stack(struct sh4_trace_decoder *d, const st
 static void put_task(struct sh4_trace_decoder *d, const struct task *k)
 {
     bool users;
-    struct sh4_trace_stack *s = place_stack(d, k, &users),
-                           *fresh = s || users ? NULL : add_stack(d);
+    struct sh4_trace_stack *s = place_stack(d, k, &users), *fresh = NULL;
+    if (!s && !users)
+        fresh = add_stack(d);
     if (fresh)
         *fresh = (struct sh4_trace_stack){
             .low = k->low, .bytes = k->high - k->low, .next = k->context, .rises = true
         };
     if (!s || users)
         return;
-    s->next = s->context == k->context ? 0 : k->context;
+    s->next = 0;
+    if (s->context != k->context)
+        s->next = k->context;
     s->gone = false;
     s->low = k->low;
     s->bytes = k->high - k->low;

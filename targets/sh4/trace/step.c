@@ -3,6 +3,7 @@
  * and the note says so. */
 #include <stdlib.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -68,12 +69,11 @@ int sh4_trace_refuse_in_rom(uint32_t addr, struct err *err)
 
 static int refuse_points(const struct sh4_trace *tr, const struct image_section *s, struct err *err)
 {
-    for (size_t i = 0; i <= tr->cfg.nstops; i++) {
-        bool start = i == tr->cfg.nstops;
-        uint32_t at = (uint32_t)(start ? tr->cfg.start : tr->cfg.stops[i]);
-        if ((!start || tr->cfg.has_start) && in_section(s, at))
-            return sh4_trace_refuse_in_rom(at, err);
-    }
+    for (size_t i = 0; i < tr->cfg.nstops; i++)
+        if (in_section(s, (uint32_t)tr->cfg.stops[i]))
+            return sh4_trace_refuse_in_rom((uint32_t)tr->cfg.stops[i], err);
+    if (tr->cfg.has_start && in_section(s, (uint32_t)tr->cfg.start))
+        return sh4_trace_refuse_in_rom((uint32_t)tr->cfg.start, err);
     for (size_t i = 0; i < tr->request.crossings.n; i++)
         if (in_section(s, tr->request.crossings.at[i]))
             return sh4_trace_refuse_in_rom(tr->request.crossings.at[i], err);
@@ -133,8 +133,8 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, bool steps, struct err *err)
     if (!rom->bytes)
         return 0;
     bool on = !steps && !t->breaks.ubc[0].used;
-    uint32_t words[] = { on && t->regs.pc - rom->base < rom->bytes ? t->regs.pc : 0, rom->base,
-                         on ? rom->bytes : 0 };
+    bool inside = t->regs.pc - rom->base < rom->bytes;
+    uint32_t words[] = { bits_if(on && inside, t->regs.pc), rom->base, bits_if(on, rom->bytes) };
     if (tr->rom.channel_taken != t->breaks.ubc[0].used)
         tr->coverage.next = 0; /* other places are seen now */
     tr->rom.channel_taken = t->breaks.ubc[0].used;

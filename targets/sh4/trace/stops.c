@@ -10,8 +10,11 @@ int sh4_trace_halted(struct sh4_target *t, struct err *err)
         tr->ran.board_ns += sh4_link_now(&t->link) - tr->ran.since_ns;
     tr->ran.since_ns = 0;
     sh4_trace_halt_begins(tr);
-    if (sh4_trace_was_reset(tr))
-        return tr->reset.seen ? 0 : sh4_trace_salvage(tr, err);
+    bool is_reset = sh4_trace_was_reset(tr);
+    if (is_reset && tr->reset.seen)
+        return 0;
+    if (is_reset)
+        return sh4_trace_salvage(tr, err);
     int ret = sh4_trace_empty(tr, err);
     if (ret == 0)
         ret = sh4_trace_meant_seen(tr, err);
@@ -77,12 +80,18 @@ static int stub_stands(struct sh4_trace *tr, size_t i, struct err *err)
     const struct sh4_patch *user = sh4_patch_at(tr->t, p->addr);
     if (sh4_trace_waits(tr, p->addr))
         return 0;
+    if (user && (user->orig == p->orig || user->orig == SH4_TRACE_TRAP))
+        return 1;
     if (user)
-        return user->orig == p->orig || user->orig == SH4_TRACE_TRAP
-                   ? 1
-                   : sh4_trace_give_up(tr, i, err);
-    return sh4_trace_still(tr, i,
-                           tr->patches.mark[i].in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig, err);
+        return sh4_trace_give_up(tr, i, err);
+    uint16_t insn = sh4_trace_patch_insn(p, tr->patches.mark[i].in_memory);
+    return sh4_trace_still(tr, i, insn, err);
+}
+
+static bool range_has_patch(const struct sh4_trace_plan *p, const struct resume *range)
+{
+    size_t next = sh4_trace_first_in(p, (uint32_t)range->range_lo);
+    return next < p->npatches && (p->patch[next].addr & SH4_PHYS) < (range->range_hi & SH4_PHYS);
 }
 
 int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err)
@@ -97,10 +106,7 @@ int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err
     if (stepped < 0)
         return stepped;
     const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->regs.pc);
-    size_t next = how->kind == RESUME_RANGE ? sh4_trace_first_in(&tr->plan, (uint32_t)how->range_lo)
-                                            : tr->plan.npatches;
-    if (next < tr->plan.npatches &&
-        (tr->plan.patch[next].addr & SH4_PHYS) < (how->range_hi & SH4_PHYS))
+    if (how->kind == RESUME_RANGE && range_has_patch(&tr->plan, how))
         how->kind = RESUME_STEP; /* the kernel's own stepping would run into our traps */
     tr->stepped = 0;
     if (!p || tr->patches.mark[p - tr->plan.patch].dead || REG_GET(t->regs.sr, SH4_SR_BL))

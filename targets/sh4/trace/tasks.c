@@ -17,14 +17,10 @@ static int read_words(void *ctx, uint32_t addr, uint32_t *words, size_t n, struc
 
 static void send_name(struct sh4_trace *tr, struct event *e, const char *name)
 {
-    uint64_t part[EVENT_TASK_NAME / 8];
     for (size_t len = strlen(name), at = 0; at < len; at += EVENT_TASK_NAME) {
-        for (size_t i = 0; i < EVENT_TASK_NAME; i++) {
-            uint64_t byte = 0;
-            if (at + i < len)
-                byte = (unsigned char)name[at + i];
-            part[i / 8] = (i % 8 ? part[i / 8] : 0) | byte << (i % 8 * 8);
-        }
+        uint64_t part[EVENT_TASK_NAME / 8] = { 0 };
+        for (size_t i = 0; i < EVENT_TASK_NAME && at + i < len; i++)
+            part[i / 8] |= (uint64_t)(unsigned char)name[at + i] << (i % 8 * 8);
         e->vector++;
         e->c1 = part[0];
         e->c2 = part[1];
@@ -62,11 +58,12 @@ int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err)
     if (ret < 0)
         return ret;
     struct task *k = tasks_list(tr->cfg.tasks, &n);
-    bool again = now >= tr->tasks.due_ns;
-    if (ret > 0 || again)
-        tr->tasks.due_ns = now + (ret > 0 ? SOON_NS : LATER_NS);
-    if (ret > 0)
+    if (now >= tr->tasks.due_ns)
+        tr->tasks.due_ns = now + LATER_NS;
+    if (ret > 0) {
+        tr->tasks.due_ns = now + SOON_NS;
         sh4_trace_task_stacks(&tr->dec, k, n);
+    }
     for (size_t i = 0; i < n; i++) {
         if (k[i].reported)
             continue;

@@ -397,12 +397,12 @@ bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc);
  * all: names, too. */
 void sh4_trace_tasks_init(struct sh4_trace *tr);
 int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err);
-/* Before n words of the ring are decoded: finds the event from which on a stack is another task's.
- */
+/* Before n words of the ring are decoded: finds the event with which a stack changes its task. */
 int sh4_trace_foresee_tasks(struct sh4_trace *tr, size_t n, struct err *err);
-/* _shown: how many functions were found only by running. _note: makes the status note again.
- * (note.c) */
+/* _shown: how many functions were found only by running. _stepped: how many sites in ROM are
+ * traced, by steps. _note: makes the status note again. (note.c) */
 size_t sh4_trace_shown(const struct sh4_trace *tr);
+size_t sh4_trace_stepped(const struct sh4_trace *tr);
 void sh4_trace_note(struct sh4_trace *tr);
 /* ---- what is logged (log.c): lines of the subject prof ---- */
 void sh4_trace_log_armed(const struct sh4_trace *tr, uint64_t took_ns, uint64_t wire_bits);

@@ -87,10 +87,11 @@ static int prepare_way(struct sh4_trace *tr, const struct way *w, struct err *er
 static int run_way(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, struct err *err)
 {
     struct sh4_target *t = tr->t;
+    uint32_t entered_by = tr->plan.base + sh4_trace_blob.calib_in - w->vector;
     int ret = prepare_way(tr, w, err);
-    sh4_saved_set(t, SH4_SAVE_BANK0 + 4,
-                  w->halts ? t->regs.save[SH4_SAVE_DBR]
-                           : tr->plan.base + sh4_trace_blob.calib_in - w->vector);
+    if (w->halts)
+        entered_by = t->regs.save[SH4_SAVE_DBR];
+    sh4_saved_set(t, SH4_SAVE_BANK0 + 4, entered_by);
     sh4_saved_set(t, SH4_SAVE_R8 + 3, rte_to);
     sh4_saved_set(t, SH4_SAVE_R8 + 4, ROUNDS);
     sh4_saved_set(t, SH4_SAVE_R8 + 5, w->out);
