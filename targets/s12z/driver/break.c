@@ -29,10 +29,12 @@ struct s12z_patch *s12z_patch_at(struct s12z_target *t, uint32_t addr)
 
 int s12z_patch_set(struct s12z_target *t, struct s12z_patch *p, bool in_memory, struct err *err)
 {
-    static const uint8_t bgnd = OPCODE_BGND;
+    uint8_t opcode = p->orig;
     if (p->in_memory == in_memory)
         return 0;
-    int ret = s12z_write_raw(t, p->addr, 1, in_memory ? &bgnd : &p->orig, 1, err);
+    if (in_memory)
+        opcode = OPCODE_BGND;
+    int ret = s12z_write_raw(t, p->addr, 1, &opcode, 1, err);
     if (ret == 0)
         p->in_memory = in_memory;
     return ret;
@@ -110,19 +112,24 @@ static bool data_in_use(const struct s12z_target *t)
 static int insert_hard(struct s12z_target *t, const struct s12z_hard *wanted, struct err *err)
 {
     struct s12z_hard *h = NULL;
-    if (find_hard(t, wanted->kind, wanted->addr, wanted->len))
-        return s12z_state(t) == TARGET_RUNNING ? s12z_dbg_arm(t, err) : 0;
+    bool running = s12z_state(t) == TARGET_RUNNING;
+    bool have = find_hard(t, wanted->kind, wanted->addr, wanted->len) != NULL;
+    if (have && running)
+        return s12z_dbg_arm(t, err);
+    if (have)
+        return 0;
     if (t->dbg.has_profile &&
         REG_GET(t->dbg.profile.tcrh, S12Z_DBGTCRH_TALIGN) == S12Z_TALIGN_BEGIN)
         return err_set(
             err, ERR_RESOURCE,
             "end the profile, or profile without a start point; breakpoints in RAM need none",
             "no comparator works while a profile with a start point is armed");
-    if (t->dbg.has_profile && t->dbg.armed && s12z_state(t) == TARGET_RUNNING)
+    if (t->dbg.has_profile && t->dbg.armed && running)
         return err_set(err, ERR_STATE, "halt the target first",
                        "the DBG module is locked while it profiles");
     for (size_t k = 0; k < S12Z_COMPARATORS && !h; k++)
-        h = t->breaks.hard[k].used ? NULL : &t->breaks.hard[k];
+        if (!t->breaks.hard[k].used)
+            h = &t->breaks.hard[k];
     if (!h)
         return s12z_comparators_used_up(t, false, err);
     bool value = t->breaks.watch_has_data && takes_data(wanted) && !data_in_use(t);
@@ -150,12 +157,22 @@ static int need_attached(struct s12z_target *t, const char *what, struct err *er
     return s12z_need_halted(t, err, what);
 }
 
+static bool is_code_bp(enum bp_kind kind) { return kind == BP_SOFT || kind == BP_HARD; }
+
+/* Bytes to be watched: of an instruction the first, whatever GDB says. */
+static unsigned hard_len(enum bp_kind kind, unsigned len)
+{
+    if (is_code_bp(kind))
+        return 1;
+    return len;
+}
+
 int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, unsigned len,
                    struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     uint32_t addr = (uint32_t)where & S12Z_ADDRESS;
-    bool code = kind == BP_SOFT || kind == BP_HARD;
+    bool code = is_code_bp(kind);
     int ret = need_attached(t, "breakpoint", err);
     if (ret < 0)
         return ret;
@@ -166,7 +183,7 @@ int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
         return err_set(err, ERR_USAGE, "", "a watchpoint of %u bytes at %06X", len, addr);
     if (kind == BP_SOFT && !s12z_in_flash(t, addr))
         return s12z_lost(t, insert_patch(t, addr, err));
-    struct s12z_hard h = { .kind = kind, .addr = addr, .len = code ? 1 : len, .used = true };
+    struct s12z_hard h = { .kind = kind, .addr = addr, .len = hard_len(kind, len), .used = true };
     return s12z_lost(t, insert_hard(t, &h, err));
 }
 
@@ -175,8 +192,7 @@ int s12z_remove_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
 {
     struct s12z_target *t = s12z_of(target);
     uint32_t addr = (uint32_t)where & S12Z_ADDRESS;
-    bool code = kind == BP_SOFT || kind == BP_HARD;
-    struct s12z_hard *h = find_hard(t, kind, addr, code ? 1 : len);
+    struct s12z_hard *h = find_hard(t, kind, addr, hard_len(kind, len));
     struct s12z_patch *p = NULL;
     if (kind == BP_SOFT)
         p = s12z_patch_at(t, addr);

@@ -101,17 +101,20 @@ int s12z_comparators_used_up(const struct s12z_target *t, bool pair, struct err 
 {
     char own[16], profiles[16], held[64] = "";
     unsigned set = s12z_profile_comparators(t);
+    const char *missing = "no comparator", *hint = "delete one; breakpoints in RAM need none",
+               *users = "none";
     if (set)
         snprintf(held, sizeof held, "; the profile holds %s", s12z_comparator_names(set, profiles));
-    return err_set(err, ERR_RESOURCE,
-                   pair ? "delete a breakpoint; a single byte takes one comparator, monitor "
-                          "watchdata makes a word take one"
-                        : "delete one; breakpoints in RAM need none",
-                   "%s of the DBG module is left: breakpoints and watchpoints hold %s%s",
-                   pair ? "no pair of comparators" : "no comparator",
-                   s12z_comparators_held(t) ? s12z_comparator_names(s12z_comparators_held(t), own)
-                                            : "none",
-                   held);
+    if (pair) {
+        missing = "no pair of comparators";
+        hint = "delete a breakpoint; a single byte takes one comparator, monitor watchdata makes a "
+               "word take one";
+    }
+    if (s12z_comparators_held(t))
+        users = s12z_comparator_names(s12z_comparators_held(t), own);
+    return err_set(err, ERR_RESOURCE, hint,
+                   "%s of the DBG module is left: breakpoints and watchpoints hold %s%s", missing,
+                   users, held);
 }
 
 const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr)
@@ -148,14 +151,23 @@ static bool value_matches(struct s12z_target *t, const struct s12z_hard *h, uint
     return ((v ^ h->data) & h->data_mask & (0xFFFFFFFFu >> (32 - 8 * bytes))) == 0;
 }
 
+static bool watches_kind(const struct s12z_hard *h, bool read, bool write)
+{
+    switch (h->kind) {
+    case BP_WATCH_WRITE: return write;
+    case BP_WATCH_READ: return read;
+    case BP_WATCH_ACCESS: return true;
+    default: return false; /* a breakpoint */
+    }
+}
+
 const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, unsigned bytes,
                                          bool read, bool write)
 {
     for (size_t k = 0; k < S12Z_COMPARATORS; k++) {
         const struct s12z_hard *h = &t->breaks.hard[k];
-        bool kind = h->kind == BP_WATCH_ACCESS || (h->kind == BP_WATCH_WRITE ? write : read);
-        if (h->used && s12z_is_watch(h) && kind && addr < h->addr + h->len &&
-            h->addr < addr + bytes && value_matches(t, h, addr, bytes))
+        bool overlaps = addr < h->addr + h->len && h->addr < addr + bytes;
+        if (h->used && watches_kind(h, read, write) && overlaps && value_matches(t, h, addr, bytes))
             return h;
     }
     return NULL;

@@ -46,12 +46,12 @@ static void put_data(const struct s12z_hard *h, struct s12z_comparator *c)
 
 static void put_hard(uint8_t *image, const struct s12z_hard *h)
 {
-    static const uint8_t watch[] = {
-        [BP_WATCH_WRITE] = CTL(RWE), [BP_WATCH_READ] = CTL(RWE) | CTL(RW), [BP_WATCH_ACCESS] = 0
+    static const uint8_t ctl[] = {
+        [BP_SOFT] = CTL(COMPE) | CTL(INST),       [BP_HARD] = CTL(COMPE) | CTL(INST),
+        [BP_WATCH_WRITE] = CTL(COMPE) | CTL(RWE), [BP_WATCH_READ] = CTL(COMPE) | CTL(RWE) | CTL(RW),
+        [BP_WATCH_ACCESS] = CTL(COMPE),
     };
-    struct s12z_comparator c = { .ctl = (uint8_t)(CTL(COMPE) |
-                                                  (s12z_is_watch(h) ? watch[h->kind] : CTL(INST))),
-                                 .addr = h->addr };
+    struct s12z_comparator c = { .ctl = ctl[h->kind], .addr = h->addr };
     put_data(h, &c);
     put_comparator(image, h->first, &c);
     /* in every state of the sequencer a match is Final State; a pair answers as its first */

@@ -66,7 +66,10 @@ struct s12z_hard {
 /* s12z_hard_mask - the comparators it takes, a bit each from A on. */
 static inline unsigned s12z_hard_mask(const struct s12z_hard *h)
 {
-    return (h->pair ? 3u : 1u) << h->first;
+    unsigned mask = 1u << h->first;
+    if (h->pair)
+        mask |= mask << 1;
+    return mask;
 }
 
 struct s12z_trace; /* the profile's state (s12z/trace) */
@@ -319,7 +322,9 @@ static inline const char *s12z_trace_ability(const struct s12z_target *t)
 /* s12z_profile_comparators - those a profile has, a bit each. */
 static inline unsigned s12z_profile_comparators(const struct s12z_target *t)
 {
-    return t->dbg.has_profile ? t->dbg.profile.comparators : 0;
+    if (!t->dbg.has_profile)
+        return 0;
+    return t->dbg.profile.comparators;
 }
 /* Returns the failure that no comparator is left; pair: no pair of them. */
 int s12z_comparators_used_up(const struct s12z_target *t, bool pair, struct err *err);

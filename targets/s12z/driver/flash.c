@@ -399,28 +399,34 @@ static int begin_download(struct s12z_target *t, struct err *err)
     return ret;
 }
 
+/* All sectors from addr on but the configuration's, which is erased at the end. */
+static int erase_range(struct s12z_target *t, uint64_t addr, uint64_t len, struct err *err)
+{
+    struct area *a = area_of(t, addr, len, err);
+    if (!a)
+        return -(int)err->code;
+    if ((addr - a->start) % a->sector || len % a->sector)
+        return err_set(err, ERR_USAGE, "see info mem",
+                       "erase: %06llX, %llu bytes are not whole sectors of %u",
+                       (unsigned long long)addr, (unsigned long long)len, a->sector);
+    uint32_t first = (uint32_t)((addr - a->start) / a->sector), n = (uint32_t)(len / a->sector);
+    int ret = 0;
+    for (uint32_t s = first; ret == 0 && s < first + n; s++) {
+        renew_sector(a, s);
+        if (!is_config(a, s))
+            ret = erase_sector(t, a, s, err);
+    }
+    return ret;
+}
+
 int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     struct err why = { .code = ERR_OK };
     int ret = begin_download(t, &why);
-    struct area *a = NULL;
-    if (ret == 0)
-        a = area_of(t, addr, len, &why);
-    if (ret == 0 && (!a || (addr - a->start) % a->sector || len % a->sector))
-        ret = end_download(t,
-                           a ? err_set(&why, ERR_USAGE, "see info mem",
-                                       "erase: %06llX, %llu bytes are not whole sectors of %u",
-                                       (unsigned long long)addr, (unsigned long long)len, a->sector)
-                             : -(int)why.code,
-                           &why);
-    if (ret < 0)
-        a = NULL; /* finish() has given the areas back */
-    for (uint64_t s = a ? (addr - a->start) / a->sector : 0, n = a ? len / a->sector : 0;
-         ret == 0 && n > 0; s++, n--) {
-        renew_sector(a, (uint32_t)s);
-        /* that one at the end */
-        if (!is_config(a, (uint32_t)s) && (ret = erase_sector(t, a, (uint32_t)s, &why)) < 0)
+    if (ret == 0) {
+        ret = erase_range(t, addr, len, &why);
+        if (ret < 0)
             ret = end_download(t, ret, &why);
     }
     if (ret < 0 && err)
@@ -535,11 +541,11 @@ int s12z_flash_done(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     struct err why = { .code = ERR_OK };
+    if (!t->download.flash && t->download.failure.code == ERR_OK)
+        return 0;
     if (!t->download.flash)
-        return t->download.failure.code == ERR_OK
-                   ? 0
-                   : err_set(err, ERR_STATE, t->download.failure.hint, "flash: %.200s",
-                             t->download.failure.what);
+        return err_set(err, ERR_STATE, t->download.failure.hint, "flash: %.200s",
+                       t->download.failure.what);
     int ret = write_config(t, &why);
     for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->download.flash->area); k++)
         ret = program_range(t, &t->download.flash->area[k], 0, t->download.flash->area[k].bytes,

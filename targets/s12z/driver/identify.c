@@ -20,8 +20,10 @@ static int look_for_bit(struct s12z_target *t, uint16_t addr, uint8_t bit, struc
         ret = s12z_peek8(t, addr, &seen, err);
     if (ret == 0)
         ret = s12z_poke8(t, addr, old, err);
-    if (ret < 0 || (seen ^ old) & bit)
-        return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    if ((seen ^ old) & bit)
+        return 1;
     log_msg(t->probe->log, LOG_TARGET, "%s: bit %02X of %04X stays as it was: %02X, %02X",
             t->probe->name, bit, addr, old, seen);
     return 0;
@@ -36,6 +38,8 @@ static int bit_is_there(struct s12z_target *t, uint16_t addr, uint8_t bit, struc
         there = look_for_bit(t, addr, bit, err);
     return there;
 }
+
+static const char *with_or_without(bool has) { return has ? "with" : "without"; }
 
 int s12z_identify(struct s12z_target *t, struct err *err)
 {
@@ -52,13 +56,13 @@ int s12z_identify(struct s12z_target *t, struct err *err)
         profile = bit_is_there(t, S12Z_DBGTCRL, REG_MASK(S12Z_DBGTCRL_PROFILE), err);
     if (profile < 0)
         return profile;
-    if (t->part.same && (t->part.id != be32(id) || t->part.full_dbg != (c && profile)))
+    bool full_dbg = c && profile;
+    if (t->part.same && (t->part.id != be32(id) || t->part.full_dbg != full_dbg))
         return err_set(err, ERR_NO_TARGET, "connect the board that was there, or start again",
                        "another part answers: PARTID %08X %s trace; it was %08X %s", be32(id),
-                       c && profile ? "with" : "without", t->part.id,
-                       t->part.full_dbg ? "with" : "without");
+                       with_or_without(full_dbg), t->part.id, with_or_without(t->part.full_dbg));
     t->part.id = be32(id);
-    t->part.full_dbg = c && profile;
+    t->part.full_dbg = full_dbg;
     t->part.same = true;
     t->ops.trace = NULL;
     if (t->part.full_dbg && t->tracing)

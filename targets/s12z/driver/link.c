@@ -132,8 +132,12 @@ static int ack_of_fast_clock(struct s12z_target *t, struct err *err)
         ret = sync_clock(t, err);
     if (ret == 0)
         ret = t->bdc->set_ack(t->probe, true, err);
+    if (ret == -ERR_UNSUPPORTED && err) {
+        err->code = ERR_PROTOCOL;
+        return -ERR_PROTOCOL;
+    }
     if (ret < 0)
-        return ret == -ERR_UNSUPPORTED && err ? (err->code = ERR_PROTOCOL, -ERR_PROTOCOL) : ret;
+        return ret;
     t->link.control |= CSR_BIT(CLKSW);
     t->link.needs_fast = true;
     t->link.fast_hz = t->link.hz;
@@ -244,7 +248,9 @@ int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
         t->link.control = old;
     if (ret == 0 && fast)
         t->link.fast_hz = t->link.hz;
-    return s12z_lost(t, ret < 0 ? err_prefix(err, ret, "changing the BDC clock") : 0);
+    if (ret < 0)
+        return s12z_lost(t, err_prefix(err, ret, "changing the BDC clock"));
+    return s12z_lost(t, 0);
 }
 
 int s12z_sync_fast(struct s12z_target *t, uint32_t *hz, struct err *err)
@@ -268,9 +274,10 @@ int s12z_sync_fast(struct s12z_target *t, uint32_t *hz, struct err *err)
 static const char *op_text(const struct bdc_op *op, char buf[64])
 {
     struct bdc_shape shape = { 0 };
-    if (op->kind == BDC_READ || op->kind == BDC_WRITE)
-        snprintf(buf, 64, "%s %u byte%s at %06X", op->kind == BDC_READ ? "reading" : "writing",
-                 op->len, plural_s(op->len), op->addr);
+    if (op->kind == BDC_READ)
+        snprintf(buf, 64, "reading %u byte%s at %06X", op->len, plural_s(op->len), op->addr);
+    else if (op->kind == BDC_WRITE)
+        snprintf(buf, 64, "writing %u byte%s at %06X", op->len, plural_s(op->len), op->addr);
     else if (op->kind == BDC_LINES)
         snprintf(buf, 64, "reading %u trace lines", op->len / 8);
     else if (bdc_shape(op->opcode, &shape) == 0 && shape.address_bytes)
@@ -307,12 +314,12 @@ static int explain_refusal(const struct bdc_op *op, uint16_t csr, struct err *er
 {
     char what[64];
     op_text(op, what);
-    bool write = op->kind == BDC_WRITE;
+    const char *memory_hint = "is there memory on this part?";
+    if (op->kind == BDC_WRITE)
+        memory_hint = "flash and EEPROM are written by load; is there memory at all?";
     if (csr & CSR_BIT(ILLACC))
-        return err_set(err, ERR_FAULT,
-                       write ? "flash and EEPROM are written by load; is there memory at all?"
-                             : "is there memory on this part?",
-                       "%s: refused as an illegal access (ILLACC)", what);
+        return err_set(err, ERR_FAULT, memory_hint, "%s: refused as an illegal access (ILLACC)",
+                       what);
     if (csr & CSR_BIT(RAMWF))
         return err_set(
             err, ERR_FAULT, "write the aligned 32 bits around it, which makes a new check code",
@@ -352,10 +359,10 @@ static int after_long_ack(struct s12z_target *t, const struct bdc_op *op, struct
             return 1;
         return -ERR_PROTOCOL;
     }
+    if (t->link.resets != resets && is_halted_class(op))
+        return err_set(err, ERR_STATE, "halt it again", "the part was reset and runs");
     if (t->link.resets != resets)
-        return is_halted_class(op)
-                   ? err_set(err, ERR_STATE, "halt it again", "the part was reset and runs")
-                   : 1;
+        return 1;
     if (!(csr & CSR_BIT(UNSEC)))
         return err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
                        "the part is secured");

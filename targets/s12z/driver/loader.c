@@ -94,10 +94,14 @@ static int move_registers(struct s12z_target *t, bool write, struct err *err)
     struct bdc_op ops[S12Z_NREGS];
     for (unsigned r = 0; r < S12Z_NREGS; r++) {
         uint8_t *v = t->download.loader->reg[r];
-        ops[r] = (struct bdc_op){ .kind = BDC_COMMAND,
-                                  .opcode = (uint8_t)((write ? BDC_WRITE_REG : BDC_READ_REG) + r),
-                                  .tx = v,
-                                  .rx = write ? NULL : v };
+        ops[r] = (struct bdc_op){ .kind = BDC_COMMAND };
+        if (write) {
+            ops[r].opcode = (uint8_t)(BDC_WRITE_REG + r);
+            ops[r].tx = v;
+        } else {
+            ops[r].opcode = (uint8_t)(BDC_READ_REG + r);
+            ops[r].rx = v;
+        }
     }
     int ret = s12z_do(t, ops, S12Z_NREGS, err);
     for (unsigned r = 0; ret == 0 && !write && r < S12Z_NREGS; r++)

@@ -62,8 +62,8 @@ static int show_cpu(struct s12z_target *t, const struct text_sink *out, const ch
         int ret = s12z_get_reg(t, n, &v, err);
         if (ret < 0)
             return ret;
-        sink_printf(out, "%s=%0*x%s", r->name, 2 * r->bytes, v,
-                    only || n == S12Z_NREGS - 1 ? "\n" : " ");
+        bool last = only || n == S12Z_NREGS - 1;
+        sink_printf(out, "%s=%0*x%c", r->name, 2 * r->bytes, v, last ? '\n' : ' ');
     }
     return 0;
 }
@@ -133,13 +133,13 @@ static int show_comparator(struct s12z_target *t, unsigned n, const struct text_
     else
         sink_printf(out, "%s of %06X", access_text(r[0]), addr);
     const uint8_t *d = r + S12Z_COMPARATOR_DATA, *m = r + S12Z_COMPARATOR_MASK;
-    if (!(n & 1) && (m[0] | m[1] | m[2] | m[3]))
+    const char *relation = REG_GET(r[0], S12Z_DBGXCTL_NDB) ? "not" : "equal";
+    bool has_data = n % 2 == 0, is_masked = m[0] | m[1] | m[2] | m[3];
+    if (has_data && is_masked)
         sink_printf(out, ", lanes %02X %02X %02X %02X %s %02X %02X %02X %02X", m[0], m[1], m[2],
-                    m[3], REG_GET(r[0], S12Z_DBGXCTL_NDB) ? "not" : "equal", d[0], d[1], d[2],
-                    d[3]);
-    sink_printf(
-        out, "%s\n",
-        text_if(t->dbg.has_profile && t->dbg.profile.comparators >> n & 1, " (the profile's)"));
+                    m[3], relation, d[0], d[1], d[2], d[3]);
+    bool profiles = s12z_profile_comparators(t) >> n & 1;
+    sink_printf(out, "%s\n", text_if(profiles, " (the profile's)"));
     return 0;
 }
 
@@ -265,12 +265,13 @@ static int cmd_bdc(void *ctx, int argc, char **argv, const struct text_sink *out
         return ret;
     if (t->bdc->stats)
         t->bdc->stats(t->probe, &cycles, NULL, NULL);
+    const char *source = "BDCCLK";
+    if (t->link.control & CSR_BIT(CLKSW))
+        source = "BDCFCLK, follows the program's clock";
     sink_printf(
         out,
         "BDC clock %u Hz (%s); %llu cycles, %llu SYNCs, %llu repeats, %llu resets of the part\n",
-        t->link.hz,
-        t->link.control & CSR_BIT(CLKSW) ? "BDCFCLK, follows the program's clock" : "BDCCLK",
-        (unsigned long long)cycles, (unsigned long long)t->link.syncs,
+        t->link.hz, source, (unsigned long long)cycles, (unsigned long long)t->link.syncs,
         (unsigned long long)t->link.retries, (unsigned long long)t->link.resets);
     if (t->part.known)
         sink_printf(out, "PARTID %08X, DBG %s\n", t->part.id, s12z_trace_ability(t));
@@ -359,8 +360,9 @@ static int cmd_unsecure(void *ctx, int argc, char **argv, const struct text_sink
         ret = s12z_mass_erase_end(t, err);
     if (ret < 0)
         return ret;
+    bool attached = t->base.ops->state(&t->base) == TARGET_HALTED;
     sink_printf(out, "Flash and EEPROM are erased, the part is open and halted at reset.%s\n",
-                t->base.ops->state(&t->base) == TARGET_HALTED ? "" : " Attach again.");
+                text_if(!attached, " Attach again."));
     return 0;
 }
 
@@ -393,10 +395,12 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
                     "the %s watchpoint of at most 4 bytes stops at accesses of its own size whose "
                     "value & %X is %X\n",
                     h ? "present" : "next", v[1], v[0] & v[1]);
-    if (!off && (!h || s12z_watch_split(h->addr, h->len)))
-        sink_printf(out, "%s only the part behind it is compared\n",
-                    h ? "it lies across a multiple of four:"
-                      : "of one that lies across a multiple of four");
+    if (!off && !h)
+        sink_printf(out, "of one that lies across a multiple of four only the part behind it is "
+                         "compared\n");
+    else if (!off && s12z_watch_split(h->addr, h->len))
+        sink_printf(out,
+                    "it lies across a multiple of four: only the part behind it is compared\n");
     return 0;
 }
 

@@ -18,19 +18,19 @@ static void put_point(struct s12z_plan *p, unsigned n, uint64_t addr)
 
 static void describe_plan(const struct trace_config *cfg, struct s12z_plan *p)
 {
-    size_t n = 0;
-    if (cfg->has_start)
-        n += (size_t)snprintf(p->text, sizeof p->text, "%s",
-                              p->begins ? "start point in a comparator"
-                                        : "start point seen by the host");
+    size_t n = 0, by_host = cfg->nstops - p->stops;
+    const char *why = cfg->has_start ? "the module cannot do both" : "no comparator is left";
+    if (cfg->has_start && p->begins)
+        n += (size_t)snprintf(p->text, sizeof p->text, "start point in a comparator");
+    else if (cfg->has_start)
+        n += (size_t)snprintf(p->text, sizeof p->text, "start point seen by the host");
     if (cfg->nstops && p->stops)
         n += (size_t)snprintf(p->text + n, sizeof p->text - n,
                               "%s%u of %zu stop points in comparators", text_if(n, ", "), p->stops,
                               cfg->nstops);
     if (cfg->nstops > p->stops)
         snprintf(p->text + n, sizeof p->text - n, "%s%zu stop point%s seen by the host: %s",
-                 text_if(n, ", "), cfg->nstops - p->stops, cfg->nstops - p->stops > 1 ? "s" : "",
-                 cfg->has_start ? "the module cannot do both" : "no comparator is left");
+                 text_if(n, ", "), by_host, plural_s(by_host), why);
 }
 
 void s12z_plan_make(const struct trace_config *cfg, bool inside, bool pins, unsigned taken,

@@ -52,10 +52,13 @@ static int find_stop(struct s12z_target *t, enum s12z_run_state was, uint8_t efr
     int ret = s12z_stands_at_break(t, efr, err);
     if (ret != 0)
         return ret;
-    if (was != S12Z_HALTING)
-        return own ? 0 : s12z_stop_unasked(t, t->regs.value[S12Z_REG_PC], err);
-    stop_was_asked(t);
-    return 1;
+    if (was == S12Z_HALTING) {
+        stop_was_asked(t);
+        return 1;
+    }
+    if (own)
+        return 0;
+    return s12z_stop_unasked(t, t->regs.value[S12Z_REG_PC], err);
 }
 
 /* It stands: works out what the caller sees. Returns as poll() does. */

@@ -98,8 +98,10 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
         s12z_patches_gone(t); /* RAM keeps them, but a power-on reset does not */
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "reset"));
+    if (mode == RESET_RUN && breaks)
+        return s12z_lost(t, s12z_run_freely(t, err));
     if (mode == RESET_RUN)
-        return breaks ? s12z_lost(t, s12z_run_freely(t, err)) : 0;
+        return 0;
     ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
     s12z_stop_is(t, STOP_RESET, S12Z_SIGNAL_TRAP);
     if (ret == 0)

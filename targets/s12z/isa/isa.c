@@ -181,7 +181,7 @@ static void push_pull(struct operand_cursor *c, struct s12z_insn *i)
     if (b & 0x40)
         i->mask = (uint16_t)EITHER(six, 0x0F0);
     else
-        i->mask = (uint16_t)(six ? six << 6 : 0xFFF);
+        i->mask = (uint16_t)EITHER(six << 6, 0xFFF);
 }
 
 /* A count operand: xb 0x70-0x7F is not an immediate of its own but four bits of a 5-bit one, the
@@ -473,7 +473,9 @@ static void set_flow(struct s12z_insn *i, unsigned opcode)
     case S12Z_OP_DB:
     case S12Z_OP_TB: i->flow = S12Z_FLOW_BRANCH; break;
     default:
-        i->flow = i->op >= S12Z_OP_BHI && i->op <= S12Z_OP_BLE ? S12Z_FLOW_BRANCH : S12Z_FLOW_NEXT;
+        i->flow = S12Z_FLOW_NEXT;
+        if (i->op >= S12Z_OP_BHI && i->op <= S12Z_OP_BLE)
+            i->flow = S12Z_FLOW_BRANCH;
         break;
     }
 }

@@ -1,4 +1,5 @@
 #include "targets/s12z/isa/operand.h"
+#include "probe/base/choice.h"
 
 static const uint8_t reg_bytes[] = { 2, 2, 2, 2, 1, 1, 4, 4, 3, 3, 3, 3, 1, 1, 2, 0 };
 unsigned s12z_reg_bytes(enum s12z_reg r) { return reg_bytes[r]; }
@@ -77,7 +78,8 @@ static struct s12z_operand high_operand(struct operand_cursor *c, unsigned xb, u
     case 0x1:
     case 0x4:
     case 0x5: /* 9-bit signed offset, its sign is bit 0 */
-        o = operand_of_memory(base[row], (int32_t)operand_take(c, 1) - (xb & 1 ? 256 : 0), bytes);
+        o = operand_of_memory(base[row], (int32_t)operand_take(c, 1) - 256 * (int32_t)(xb & 1),
+                              bytes);
         o.indirect = xb & 0x04;
         return o;
     case 0x2:
@@ -125,7 +127,7 @@ struct s12z_operand operand_general(struct operand_cursor *c, unsigned bytes)
     else if (xb < 0x70)
         o = operand_of_memory(base[(xb >> 4) - 4], xb & 0x0F, bytes);
     else if (xb < 0x80)
-        o = operand_of_value(xb & 0x0F ? (int32_t)(xb & 0x0F) : -1, bytes);
+        o = operand_of_value(EITHER((int32_t)(xb & 0x0F), -1), bytes);
     else if (xb >= 0xC0)
         o = high_operand(c, xb, bytes);
     else if (!(xb & 0x08))

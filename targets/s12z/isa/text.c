@@ -25,7 +25,9 @@ static void put_text(struct out *o, const char *fmt, ...)
 
 static void put_separator(struct out *o)
 {
-    put_text(o, o->any ? ", " : " ");
+    if (o->any)
+        put_text(o, ",");
+    put_text(o, " ");
     o->any = true;
 }
 
@@ -66,8 +68,12 @@ static void register_list(struct out *o, unsigned mask)
 {
     static const uint8_t order[] = { S12Z_CCH, S12Z_CCL, S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3,
                                      S12Z_D4,  S12Z_D5,  S12Z_D6, S12Z_D7, S12Z_X,  S12Z_Y };
-    if (mask == 0xFFF || mask == 0x0F0) {
-        put_text(o, mask == 0xFFF ? " ALL" : " ALL16b");
+    if (mask == 0xFFF) {
+        put_text(o, " ALL");
+        return;
+    }
+    if (mask == 0x0F0) {
+        put_text(o, " ALL16b");
         return;
     }
     for (unsigned k = 0; k < sizeof order; k++)

@@ -433,9 +433,12 @@ int s12z_explain(const struct s12z_settings *given, bool edges, bool wire, s12z_
     int ret = try_one(&s, given, err);
     if (ret == 0)
         ret = try_around(&s, 0, false, err);
+    unsigned kept = S12Z_MAX_VARIANTS; /* all of those with one change, then the best */
     for (unsigned changes = 1; changes < S12Z_MAX_CHANGES && ret == 0 && !any_convincing(out);
-         changes++)
-        ret = search_deeper(&s, changes, changes == 1 ? S12Z_MAX_VARIANTS : BEAM, err);
+         changes++) {
+        ret = search_deeper(&s, changes, kept, err);
+        kept = BEAM;
+    }
     judge_rows(out);
     if (ret == 0 && out->any_fits) {
         ret = try_around(&s, out->best, true, err);

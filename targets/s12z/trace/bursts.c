@@ -9,8 +9,8 @@ int s12z_fetch_lines(struct s12z_target *t, uint8_t *raw, uint32_t n, bool *word
     struct bdc_op op[LINES], lines = { .kind = BDC_LINES, .rx = raw, .len = n * LINE_BYTES };
     int ret = s12z_poke16(t, S12Z_DBGTB, 0, err); /* unlocks and points at the oldest */
     *words = !t->bdc->can(t->probe, BDC_LINES, 0);
-    if (ret < 0 || !*words)
-        return ret < 0 ? ret : s12z_do(t, &lines, 1, err);
+    if (ret == 0 && !*words)
+        return s12z_do(t, &lines, 1, err);
     for (uint32_t at = 0; at < n * LINE_BYTES && ret == 0;) {
         size_t k = 0;
         for (; k < LINES && at < n * LINE_BYTES; k++, at += 2)
@@ -32,8 +32,9 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
         ret = s12z_peek8(t, S12Z_DBGCNT, &cnt, err);
     if (ret < 0)
         return ret;
-    /* CNT counts half lines */
-    uint32_t n = REG_GET(sr, S12Z_DBGSR_TBF) ? LINES : (cnt & 0x7Fu) / 2;
+    uint32_t n = (cnt & 0x7Fu) / 2; /* CNT counts half lines */
+    if (REG_GET(sr, S12Z_DBGSR_TBF))
+        n = LINES;
     if (!n)
         return 0;
     s12z_trace_read_vectors(tr);

@@ -9,22 +9,9 @@
 
 enum {
     FIRST_EVENTS = 1024,
-    RECENT = 64 /* lines of the buffer */,
-    CULPRITS = 64,
-    CALLS = 1024,
-    MAX_CALL_BYTES = 6,
-    FIRST_RATES = 256 /* measurements */,
-    AGAIN = 4 /* calls of one function in one of its caller: a loop */
+    FIRST_RATES = 256 /* measurements */
 };
 #define NO_PC 0xFFFFFFFFu
-
-/* How a function is called, for the range without it. */
-struct called {
-    uint32_t low, site, back; /* of the last call; where it went back to, 0: not seen yet */
-    uint32_t caller, size;    /* the function of the first site, once there are two */
-    uint64_t times;
-    bool sites, callers; /* several of them */
-};
 
 struct s12z_events {
     struct s12z_events_config cfg;
@@ -42,14 +29,8 @@ struct s12z_events {
     struct event *queue;
     size_t head, count, cap;
     struct event *next, spare;
-    uint32_t recent[RECENT];
-    unsigned nrecent;
-    struct called
-        called[CALLS]; /* functions by hash: only later it shows which of them are culprits */
-    struct s12z_culprit culprit[CULPRITS];
-    size_t nculprits;
+    struct s12z_culprits culprits;
     const struct image_function *functions; /* borrowed: the image's */
-    size_t nfunctions;
     struct s12z_events_totals totals;
     struct s12z_time time;
     uint64_t rates_due; /* measurements at which the next EVENT_RATEs come */
@@ -75,8 +56,10 @@ static bool grow_queue(struct s12z_events *e)
 
 static void find_next(struct s12z_events *e)
 {
-    bool room = e->count < e->cap || grow_queue(e);
-    e->next = room ? &e->queue[(e->head + e->count) % e->cap] : &e->spare;
+    if (e->count < e->cap || grow_queue(e))
+        e->next = &e->queue[(e->head + e->count) % e->cap];
+    else
+        e->next = &e->spare;
 }
 
 /* The event at e->next is whole. */
@@ -110,7 +93,11 @@ size_t s12z_events_take(struct s12z_events *e, struct event *out, size_t cap)
     for (size_t k = 0; k < n; k++)
         out[k] = e->queue[(e->head + k) % e->cap];
     e->count -= n;
-    e->head = e->count ? (e->head + n) % e->cap : 0;
+    e->head += n;
+    if (e->count == 0)
+        e->head = 0;
+    else if (e->head >= e->cap)
+        e->head -= e->cap;
     find_next(e);
     return n;
 }
@@ -146,9 +133,11 @@ static void count_and_keep(struct s12z_events *e)
 
 static void push_at(struct s12z_events *e, enum event_kind kind, uint32_t pc)
 {
-    *e->next = (struct event){ .kind = (uint8_t)kind,
-                               .pc = pc == NO_PC ? 0 : pc,
-                               .flags = pc == NO_PC ? 0 : EVENT_HAS_PC };
+    *e->next = (struct event){ .kind = (uint8_t)kind };
+    if (pc != NO_PC) {
+        e->next->pc = pc;
+        e->next->flags = EVENT_HAS_PC;
+    }
     count_and_keep(e);
 }
 
@@ -248,129 +237,32 @@ static void passed_point(struct s12z_events *e, uint32_t pc)
         begin_stretch(e, pc);
 }
 
-/* ---- who filled the buffer ---- */
+/* ---- who filled the buffer (culprits.c) ---- */
 
 /* The line with a destination just walked: its instruction was the last event. Calls and jumps
  * without a line are none. */
 static void note_indirect(struct s12z_events *e)
 {
     if (e->last_pc != NO_PC)
-        e->recent[e->nrecent++ % RECENT] = e->last_pc;
+        s12z_culprits_line(&e->culprits, e->last_pc);
 }
 
-static const struct image_function *function_at(const struct s12z_events *e, uint32_t pc)
-{
-    size_t low = PARTITION_POINT(e->nfunctions, i, e->functions[i].high <= pc);
-    return low < e->nfunctions && e->functions[low].low <= pc ? &e->functions[low] : NULL;
-}
-
-static void blame_function(struct s12z_events *e, uint32_t pc)
-{
-    const struct image_function *f = function_at(e, pc);
-    uint32_t low = f ? (uint32_t)f->low : pc;
-    size_t k = 0;
-    while (k < e->nculprits && e->culprit[k].low != low)
-        k++;
-    if (k == CULPRITS)
-        return;
-    if (k == e->nculprits)
-        e->culprit[e->nculprits++] =
-            (struct s12z_culprit){ .low = low, .name = f ? f->name : NULL };
-    e->culprit[k].lines++;
-}
-
-static void note_overflow(struct s12z_events *e)
-{
-    e->totals.overflows++;
-    for (unsigned k = 0; k < MIN(e->nrecent, (unsigned)RECENT); k++)
-        blame_function(e, e->recent[k]);
-    e->nrecent = 0;
-}
-
-/* NULL: its calls are not known. */
-static const struct called *called_at(const struct s12z_events *e, uint32_t low)
-{
-    const struct called *c = &e->called[low % CALLS];
-    return c->times && c->low == low ? c : NULL;
-}
-
-static void note_call(struct s12z_events *e, uint32_t site, uint32_t target)
-{
-    struct called *c = &e->called[target % CALLS];
-    if (c->low != target || !c->times)
-        *c = (struct called){ .low = target, .site = site };
-    c->times++;
-    if (c->site == site)
-        return;
-    if (!c->sites) {
-        const struct image_function *f = function_at(e, c->site);
-        c->caller = f ? (uint32_t)f->low : c->site;
-        c->size = f ? (uint32_t)(f->high - f->low) : 1;
-    }
-    c->callers |= site - c->caller >= c->size;
-    c->sites = true;
-    c->site = site;
-    c->back = 0;
-}
-
-/* Notes where functions are called from and return to; returns only once they matter, as each costs
- * a search. */
 static void note_surroundings(struct s12z_events *e, const struct event *ev)
 {
     if (ev->kind == EVENT_CALL)
-        note_call(e, (uint32_t)ev->pc, (uint32_t)ev->target);
-    if (ev->kind != EVENT_RETURN || !e->nculprits)
-        return;
-    const struct image_function *f = function_at(e, (uint32_t)ev->pc);
-    struct called *c = f ? (struct called *)called_at(e, (uint32_t)f->low) : NULL;
-    if (c && ev->target - c->site - 1 < MAX_CALL_BYTES)
-        c->back = (uint32_t)ev->target;
+        s12z_culprits_call(&e->culprits, (uint32_t)ev->pc, (uint32_t)ev->target);
+    else if (ev->kind == EVENT_RETURN)
+        s12z_culprits_return(&e->culprits, (uint32_t)ev->pc, (uint32_t)ev->target);
 }
 
-static const struct called *caller_of(const struct s12z_events *e, const struct called *c)
-{
-    const struct image_function *f = function_at(e, c->site);
-    return f && f->low != c->low ? called_at(e, (uint32_t)f->low) : NULL;
-}
-
-/* Goes outwards from the worst function, as long as it is called again and again within one call of
- * its caller; not into a caller that was not seen to return, such as a main loop. */
 bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop)
 {
-    const struct s12z_culprit *worst = NULL;
-    for (size_t k = 0; k < e->nculprits; k++)
-        worst = !worst || e->culprit[k].lines > worst->lines ? &e->culprit[k] : worst;
-    const struct called *c = worst ? called_at(e, worst->low) : NULL, *outer;
-    for (unsigned k = 0; c && c->back && !c->callers && k < CULPRITS; k++) {
-        outer = caller_of(e, c);
-        bool again = c->sites || (outer && c->times > AGAIN * outer->times),
-             endless = k && !c->sites && outer && !outer->back;
-        if (!again || endless) {
-            *start = c->back;
-            *stop = c->site;
-            return true;
-        }
-        c = outer;
-    }
-    return false;
-}
-
-static int by_lines(const void *a, const void *b)
-{
-    const struct s12z_culprit *x = a, *y = b;
-    if (x->lines != y->lines)
-        return x->lines < y->lines ? 1 : -1;
-    return (x->low > y->low) - (x->low < y->low);
+    return s12z_culprits_range(&e->culprits, start, stop);
 }
 
 size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *out, size_t cap)
 {
-    struct s12z_culprit all[CULPRITS];
-    memcpy(all, e->culprit, sizeof all);
-    qsort(all, e->nculprits, sizeof *all, by_lines);
-    size_t n = MIN(cap, e->nculprits);
-    memcpy(out, all, n * sizeof *out);
-    return n;
+    return s12z_culprits_list(&e->culprits, out, cap);
 }
 
 /* ---- lines ---- */
@@ -399,7 +291,9 @@ static void on_walked(void *ctx, const struct event *ev)
     case EVENT_STOP: break;
     case EVENT_TIMESTAMP: passed_point(e, (uint32_t)ev->pc); break;
     default:
-        e->last_pc = ev->flags & EVENT_HAS_PC ? (uint32_t)ev->pc : NO_PC;
+        e->last_pc = NO_PC;
+        if (ev->flags & EVENT_HAS_PC)
+            e->last_pc = (uint32_t)ev->pc;
         note_surroundings(e, ev);
         if (e->active)
             count_and_keep(e);
@@ -483,7 +377,8 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
         push_rates(e);
     note_placed(e);
     if (l->overflow)
-        note_overflow(e);
+        e->totals.overflows++;
+    s12z_culprits_overflow(&e->culprits);
     return failure_of(e, err);
 }
 
@@ -496,13 +391,15 @@ int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum
     e->totals.gaps++;
     e->totals.gap_lines += lines;
     e->totals.gap_cycles += cycles;
-    e->nrecent = 0;
+    s12z_culprits_forget_lines(&e->culprits);
     return failure_of(e, err);
 }
 
 int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err)
 {
-    uint32_t pc = s12z_flow_synchronised(e->flow) ? s12z_flow_pc(e->flow) : NO_PC;
+    uint32_t pc = NO_PC;
+    if (s12z_flow_synchronised(e->flow))
+        pc = s12z_flow_pc(e->flow);
     e->begun = true; /* the first place known does not decide any more */
     if (active && !e->active)
         begin_stretch(e, pc);
@@ -560,7 +457,7 @@ int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **o
     e->cfg.stops = e->stops;
     e->cfg.start &= 0xFFFFFF;
     e->functions = cfg->image->functions;
-    e->nfunctions = cfg->image->nfunctions;
+    s12z_culprits_init(&e->culprits, cfg->image);
     find_next(e);
     int ret = s12z_flow_new(cfg->image, &cfg->settings, on_walked, e, &e->flow, err);
     if (ret == 0 && s12z_time_init(&e->time, cfg->image, e->flow, &cfg->settings) < 0)

@@ -18,6 +18,7 @@
 #include "targets/image.h"
 #include "targets/s12z/driver/counters.h"
 #include "targets/s12z/settings.h"
+#include "targets/s12z/trace/culprits.h"
 #include "targets/s12z/trace/flow.h"
 #include "targets/s12z/trace/line.h"
 #include "targets/s12z/trace/time.h"
@@ -119,11 +120,6 @@ const struct s12z_time *s12z_events_time(const struct s12z_events *e); /* what C
  * overflow their returns and other indirect jumps made, most first, up to cap. low is the
  * function's start, or the instruction's address where the image has no name for it. Returns how
  * many rows. */
-struct s12z_culprit {
-    uint32_t low;
-    const char *name; /* from the image, valid as long as that; NULL: unknown */
-    uint64_t lines;
-};
 size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *out, size_t cap);
 
 /* s12z_events_range - a range without the function that fills the buffer most: from where that

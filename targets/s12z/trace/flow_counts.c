@@ -75,7 +75,10 @@ struct marks {
 /* Times the node was left by this way, while counting was on. */
 static uint64_t left_by(const struct s12z_flow *f, size_t k, unsigned way)
 {
-    return f->info[k].count[way] + (f->skipping ? 0 : f->times[k].by[way]);
+    uint64_t times = f->info[k].count[way];
+    if (!f->skipping)
+        times += f->times[k].by[way]; /* not folded yet */
+    return times;
 }
 
 static uint64_t times_completed(const struct s12z_flow *f, size_t k)
@@ -209,8 +212,11 @@ static bool goes_round(const struct s12z_flow *f, uint32_t from)
     uint32_t at = UNKNOWN;
     if (p && p->node[from % PAGE])
         at = (p->node[from % PAGE] - 1) & ~SLOW;
-    for (unsigned k = 0; k <= MAX_WATCHES && at != UNKNOWN && f->info[at].end == END_SPLIT; k++)
-        at = f->ways[at].next[0] == UNKNOWN ? UNKNOWN : f->ways[at].next[0] & ~SLOW;
+    for (unsigned k = 0; k <= MAX_WATCHES && at != UNKNOWN && f->info[at].end == END_SPLIT; k++) {
+        at = f->ways[at].next[0];
+        if (at != UNKNOWN)
+            at &= ~SLOW;
+    }
     return at != UNKNOWN && f->info[at].end == END_LOOP;
 }
 

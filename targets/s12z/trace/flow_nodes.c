@@ -155,6 +155,37 @@ static enum event_kind kind_of_way(const struct s12z_flow *f, const struct s12z_
     return EVENT_NONE;
 }
 
+/* What an instruction adds to a path's weight: one above bit 32, and its cycles below. */
+static uint64_t weight_of(const struct s12z_insn *i, unsigned trap)
+{
+    return (uint64_t)1 << 32 | (s12z_cycles(i) + number_if(trap, S12Z_EXCEPTION_CYCLES));
+}
+
+/* The instruction at pc, in the segment from low on, is the end of n's path. */
+static int end_path(struct s12z_flow *f, struct node_info *n, const struct s12z_insn *i,
+                    enum end end, uint32_t low, uint32_t pc)
+{
+    uint32_t behind = (pc + i->length) & ADDRESS;
+    *n = (struct node_info){ .start = n->start,
+                             .end_pc = pc,
+                             .fall = behind,
+                             .target = i->target,
+                             .segment = n->segment,
+                             .nsegments = n->nsegments,
+                             .call = n->call,
+                             .ncalls = n->ncalls,
+                             .end = end,
+                             .op = i->op,
+                             .watched = n->watched,
+                             .waits = n->waits,
+                             .fixed = i->flow == S12Z_FLOW_JUMP || i->flow == S12Z_FLOW_CALL };
+    n->leaves = ways_out(f, n);
+    struct inner call = { .pc = pc, .back = behind, .kind = EVENT_CALL };
+    if (end == END_CALL && add_call(f, call) < 0)
+        return -ERR_NOMEM;
+    return add_segment(f, n, low, behind);
+}
+
 /* Follows the code from n->start, no further than `stop` (UNKNOWN: as far as it goes); *weight: of
  * everything up to and with the end. */
 static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, uint64_t *weight)
@@ -169,8 +200,9 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, ui
             n->end_pc = n->fall = pc;
             return add_segment(f, n, low, pc);
         }
-        if ((steps && pc == low && flow_in_path(f, n, pc)) || !flow_decode(f, pc, &i)) {
-            n->end = steps && pc == low && flow_in_path(f, n, pc) ? END_LOOP : END_OUTSIDE;
+        bool round = steps && pc == low && flow_in_path(f, n, pc);
+        if (round || !flow_decode(f, pc, &i)) {
+            n->end = round ? END_LOOP : END_OUTSIDE;
             n->end_pc = n->fall = pc;
             return add_segment(f, n, low, pc);
         }
@@ -179,28 +211,9 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, ui
         n->waits =
             (uint8_t)MIN(n->waits + (i.op == S12Z_OP_WAI || i.op == S12Z_OP_STOP), UINT8_MAX);
         enum end end = flow_end_of(f, &i);
-        *weight += (uint64_t)1 << 32 | (s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0));
-        if (end != END_LOOP) {
-            *n =
-                (struct node_info){ .start = n->start,
-                                    .end_pc = pc,
-                                    .fall = behind,
-                                    .target = i.target,
-                                    .segment = n->segment,
-                                    .nsegments = n->nsegments,
-                                    .call = n->call,
-                                    .ncalls = n->ncalls,
-                                    .end = end,
-                                    .op = i.op,
-                                    .watched = n->watched,
-                                    .waits = n->waits,
-                                    .fixed = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL };
-            n->leaves = ways_out(f, n);
-            if (end == END_CALL &&
-                add_call(f, (struct inner){ .pc = pc, .back = behind, .kind = EVENT_CALL }) < 0)
-                return -ERR_NOMEM;
-            return add_segment(f, n, low, behind);
-        }
+        *weight += weight_of(&i, trap);
+        if (end != END_LOOP)
+            return end_path(f, n, &i, end, low, pc);
         bool away = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL;
         uint32_t next = away ? i.target : behind;
         enum event_kind kind = kind_of_way(f, &i, trap, pc, next);

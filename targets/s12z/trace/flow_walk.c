@@ -147,10 +147,11 @@ int flow_take_slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
     }
     run_through(f, n, n->weight + bit * S12Z_TAKEN_CYCLES);
     n = flow_current(f);
+    uint32_t to = bit ? n->target : n->fall;
     if (n->leaves >> bit & 1)
-        flow_emit(f, EVENT_JUMP, n->end_pc, true, bit ? n->target : n->fall, true, 0);
+        flow_emit(f, EVENT_JUMP, n->end_pc, true, to, true, 0);
     if (f->ways[number].next[bit] == UNKNOWN) {
-        if (flow_node_at(f, bit ? n->target : n->fall, &next) < 0)
+        if (flow_node_at(f, to, &next) < 0)
             return err_set(err, ERR_NOMEM, "", "out of memory");
         f->ways[number].next[bit] = next;
     }
@@ -222,11 +223,13 @@ bool flow_go_on_at(struct s12z_flow *f, uint32_t dest)
 static void prove_way_to(struct s12z_flow *f, const struct pending *p, uint32_t dest)
 {
     const struct node_info *n = flow_current(f);
-    bool same = f->at == p->node && n->end == END_LOOP && p->proof.to != UNKNOWN;
-    unsigned now = flow_segment_of(f, n, dest),
-             then = same ? flow_segment_of(f, n, p->proof.to) : 0;
-    f->proof = (struct proof){ dest, same && (p->proof.round || now < then ||
-                                              (now == then && dest < p->proof.to)) };
+    bool same_loop = f->at == p->node && n->end == END_LOOP && p->proof.to != UNKNOWN;
+    f->proof = (struct proof){ .to = dest, .round = false };
+    if (!same_loop)
+        return;
+    unsigned now = flow_segment_of(f, n, dest), then = flow_segment_of(f, n, p->proof.to);
+    bool before = now < then || (now == then && dest < p->proof.to);
+    f->proof.round = p->proof.round || before;
 }
 
 /* The line of the RTI gives the interrupted address, and the node goes on there. The event has that
@@ -269,18 +272,18 @@ static bool is_own_trap(const struct node_info *n, unsigned byte)
  * behind watched addresses. NULL: none. */
 static struct node_info *find_own_trap(struct s12z_flow *f, unsigned byte)
 {
-    uint32_t at = f->at;
-    for (unsigned k = 0; k <= MAX_WATCHES; k++) {
-        if (f->info[at & ~SLOW].end != END_SPLIT)
-            return is_own_trap(&f->info[at & ~SLOW], byte) ? &f->info[at & ~SLOW] : NULL;
-        if (f->ways[at & ~SLOW].next[0] == UNKNOWN) {
+    uint32_t number = f->at & ~SLOW;
+    for (unsigned k = 0; k < MAX_WATCHES && f->info[number].end == END_SPLIT; k++) {
+        if (f->ways[number].next[0] == UNKNOWN) {
             uint32_t to;
-            if (flow_node_at(f, f->info[at & ~SLOW].fall, &to) < 0)
+            if (flow_node_at(f, f->info[number].fall, &to) < 0)
                 return NULL;
-            f->ways[at & ~SLOW].next[0] = to;
+            f->ways[number].next[0] = to;
         }
-        at = f->ways[at & ~SLOW].next[0];
+        number = f->ways[number].next[0] & ~SLOW;
     }
+    if (f->info[number].end != END_SPLIT && is_own_trap(&f->info[number], byte))
+        return &f->info[number];
     return NULL;
 }
 
@@ -413,8 +416,10 @@ static void count_begun(struct s12z_flow *f, uint32_t node, uint32_t to, bool qu
     uint32_t number = UNKNOWN;
     if (to != f->info[node].start)
         number = flow_prefix_of(f, node, to);
-    struct node_info *n = number == UNKNOWN ? NULL : &f->info[number];
-    if (!n || (quiet && has_news(f, n)))
+    if (number == UNKNOWN)
+        return;
+    struct node_info *n = &f->info[number];
+    if (quiet && has_news(f, n))
         return;
     n->entered++;
     if (quiet) {

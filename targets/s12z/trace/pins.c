@@ -58,11 +58,10 @@ int s12z_trace_read_pins(struct s12z_trace *tr, struct err *err)
     if (total)
         tr->pins.edge_ns = now;
     else if (now - tr->pins.edge_ns > QUIET_NS) {
-        int ret = s12z_trace_sink_result(
-            tr,
-            s12z_edges_idle(&tr->pins.edges,
-                            tr->pins.pdo->seen ? tr->pins.pdo->seen(tr->pins.capture) : UINT64_MAX),
-            err);
+        uint64_t seen = UINT64_MAX;
+        if (tr->pins.pdo->seen)
+            seen = tr->pins.pdo->seen(tr->pins.capture);
+        int ret = s12z_trace_sink_result(tr, s12z_edges_idle(&tr->pins.edges, seen), err);
         if (ret < 0)
             return ret;
     }
@@ -138,15 +137,16 @@ int s12z_trace_open_pins(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_settings settings = s12z_settings_default();
     struct probe *capture = EITHER(tr->t->opt.pdo, tr->t->probe);
-    const struct pdo_ops *pdo =
-        tr->cfg.capture == TRACE_CAPTURE_READOUT ? NULL : capture->driver->pdo;
+    const struct pdo_ops *pdo = capture->driver->pdo;
+    if (tr->cfg.capture == TRACE_CAPTURE_READOUT)
+        return 0;
+    if (!pdo && tr->cfg.capture == TRACE_CAPTURE_PINS)
+        return err_set(
+            err, ERR_UNSUPPORTED,
+            "--pdo names a logic analyser on the pins; --capture bdc reads the buffer in bursts",
+            "%s cannot capture PDO and PDOCLK", capture->name);
     if (!pdo)
-        return tr->cfg.capture != TRACE_CAPTURE_PINS
-                   ? 0
-                   : err_set(err, ERR_UNSUPPORTED,
-                             "--pdo names a logic analyser on the pins; --capture bdc reads the "
-                             "buffer in bursts",
-                             "%s cannot capture PDO and PDOCLK", capture->name);
+        return 0;
     tr->pins.edge = malloc(EDGES * sizeof *tr->pins.edge);
     if (!tr->pins.edge)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");

@@ -191,9 +191,9 @@ int s12z_trace_explain(struct target *target, const struct text_sink *out, struc
     struct s12z_culprit c[16];
     double factor, spread;
     size_t n = s12z_events_culprits(tr->events, c, ARRAY_LEN(c));
-    sink_printf(out, "lines by %s; %s policy\n",
-                tr->pins.pdo ? "PDO and PDOCLK" : "bursts of 64 over BDC",
-                tr->cfg.policy == TRACE_LIVE ? "live" : "lossless");
+    const char *source = tr->pins.pdo ? "PDO and PDOCLK" : "bursts of 64 over BDC";
+    const char *policy = tr->cfg.policy == TRACE_LIVE ? "live" : "lossless";
+    sink_printf(out, "lines by %s; %s policy\n", source, policy);
     if (*tr->session.plan.text)
         sink_printf(out, "%s\n", tr->session.plan.text);
     sink_printf(

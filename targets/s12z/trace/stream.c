@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "probe/base/util.h"
+
 enum {
     CHAIN = 8,        /* lines in a row that make a place believable */
     CHAIN_BYTES = 72, /* enough for a PTHF and CHAIN lines behind it */
@@ -179,8 +181,10 @@ static int step_wire(struct s12z_stream *s, unsigned *at, bool final)
         return 1;
     uint64_t raw = raw_of(p, n);
     if (!n || s12z_line_decode(raw, &s->settings, &l, NULL) < 0) {
-        begin_search(s, n ? "a line that breaks the rules of its format"
-                          : "no line begins with this byte");
+        const char *bad = "a line that breaks the rules of its format";
+        if (!n)
+            bad = "no line begins with this byte";
+        begin_search(s, bad);
         return 0;
     }
     const char *why = out_of_place(s, *at, &l, final);
@@ -229,8 +233,12 @@ static int parse_bytes(struct s12z_stream *s, bool final)
 {
     unsigned at = 0;
     int ret = 0;
-    while (ret == 0)
-        ret = s->form == S12Z_FORM_WIRE ? step_wire(s, &at, final) : step_fixed(s, &at);
+    while (ret == 0) {
+        if (s->form == S12Z_FORM_WIRE)
+            ret = step_wire(s, &at, final);
+        else
+            ret = step_fixed(s, &at);
+    }
     drop_front(s, at);
     if (ret < 0)
         return ret;
@@ -241,7 +249,7 @@ int s12z_stream_feed(struct s12z_stream *s, const uint8_t *bytes, size_t n, uint
 {
     int ret = 0;
     while (n && ret == 0) {
-        unsigned room = S12Z_STREAM_ROOM - s->used, k = n < room ? (unsigned)n : room;
+        unsigned k = (unsigned)MIN(n, (size_t)(S12Z_STREAM_ROOM - s->used));
         memcpy(s->buf + s->used, bytes, k);
         for (unsigned i = 0; i < k; i++)
             s->tick[s->used + i] = tick;
@@ -256,8 +264,10 @@ int s12z_stream_feed(struct s12z_stream *s, const uint8_t *bytes, size_t n, uint
 static int end_bytes(struct s12z_stream *s, const char *why)
 {
     int ret = parse_bytes(s, true);
+    if (s->searching)
+        why = s->why;
     if (ret == 0)
-        ret = give_bad(s, s->used, s->skipped + s->used, s->searching ? s->why : why);
+        ret = give_bad(s, s->used, s->skipped + s->used, why);
     s->offset += s->used;
     s->used = 0;
     s->searching = s->fresh = s->form == S12Z_FORM_WIRE;

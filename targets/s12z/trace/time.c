@@ -75,9 +75,12 @@ static void add_part(struct s12z_time_parts *p, uint32_t function, double bus_cy
 /* What ran since the last line. */
 static void add_run(const struct s12z_time *t, uint64_t core, struct s12z_time_parts *p)
 {
-    for (unsigned k = 0; k < t->nrun; k++)
-        add_part(p, function_of(t, t->run[k].pc),
-                 (double)((k + 1 < t->nrun ? t->run[k + 1].core : core) - t->run[k].core) / 2);
+    for (unsigned k = 0; k < t->nrun; k++) {
+        uint64_t end = core;
+        if (k + 1 < t->nrun)
+            end = t->run[k + 1].core;
+        add_part(p, function_of(t, t->run[k].pc), (double)(end - t->run[k].core) / 2);
+    }
 }
 
 /* The straight run from `from` to `to`, times sign. False if it is none. */
@@ -150,9 +153,11 @@ static void enter_handler(struct s12z_time *t, const struct event *e, uint64_t c
     v->hardware = e->kind == EVENT_INTERRUPT;
     v->stamped = false;
     t->entered = true;
-    /* stacking, until the line's end; it is in the node without a line */
-    note_run(t, v->hardware || t->traps ? NO_CODE : (uint32_t)e->target, core);
-    t->entries[index_of(t, function_of(t, (uint32_t)e->target))]++;
+    uint32_t handler = (uint32_t)e->target, stacking = handler;
+    if (v->hardware || t->traps)
+        stacking = NO_CODE; /* until the line's end; it is in the node without a line */
+    note_run(t, stacking, core);
+    t->entries[index_of(t, function_of(t, handler))]++;
 }
 
 /* The RTI shows where the interrupt came, so the stretch before it is whole. */
@@ -167,7 +172,9 @@ static void leave_handler(struct s12z_time *t, uint32_t to, uint64_t core)
     struct s12z_time_level *v = &t->level[--t->nlevels];
     if (!v->hardware || (!v->stamped && !t->chain.open))
         return;
-    struct s12z_time_parts p = { .n = v->stamped ? v->n : 0 };
+    struct s12z_time_parts p = { .n = 0 };
+    if (v->stamped)
+        p.n = v->n;
     memcpy(p.part, v->part, p.n * sizeof *p.part);
     bool straight = add_straight(t, v->node, to, 1, &p);
     t->chain.open &= straight;
@@ -279,7 +286,9 @@ static void begin_stretch(struct s12z_time *t, const struct s12z_line *l, uint64
     t->run[0].core = core;
     t->waits = t->walked->waits;
     if (!t->returned)
-        t->resumed = l->format == S12Z_PTS ? l->address : pc;
+        t->resumed = pc;
+    if (!t->returned && l->format == S12Z_PTS)
+        t->resumed = l->address;
     t->vague = l->stamp_overflow;
     t->entered = t->returned = false;
     t->chain.open &= t->nrun != 0;
