@@ -51,10 +51,7 @@ static bool has_costs(const struct annotate *a)
     return a->profile->watched && !a->profile->info.estimate.is;
 }
 
-static bool has_second(const struct annotate *a)
-{
-    return a->profile->info.counter[1].code || a->profile->total_c2;
-}
+static bool has_second(const struct annotate *a) { return profile_knows(a->profile, PROFILE_C2); }
 
 static bool is_sampled(const struct annotate *a) { return a->profile->type == PROFILE_STATISTICAL; }
 
@@ -502,7 +499,7 @@ static void write_measured(const struct shown *s, const struct measured *m, stru
         json_member_uint(j, "calls", m->calls);
     if (m->called && has_costs(s->a)) {
         json_member_uint(j, "c1_children", m->c1);
-        json_member_uint(j, "c2_children", m->c2);
+        json_member_uint_if(j, "c2_children", has_second(s->a), m->c2);
         json_member_bool(j, "doubtful", m->doubtful);
     }
     if (m->untraced)
@@ -549,7 +546,7 @@ static void write_stretches(const struct shown *s, struct json_writer *j)
         json_member_uint_if(j, "to", r->to != 0, r->to);
         json_member_uint(j, "times", r->times);
         json_member_uint(j, "c1", r->c1);
-        json_member_uint(j, "c2", r->c2);
+        json_member_uint_if(j, "c2", has_second(s->a), r->c2);
         json_member_bool(j, "doubtful", r->doubtful);
         json_write_end(j);
     }
@@ -571,11 +568,11 @@ int annotate_function_json(const struct annotate *a, size_t function, struct jso
         json_member_uint(j, "low", f->low);
         json_member_uint(j, "high", f->high);
         json_member_uint(j, "hits", f->hits);
-        const bool counted = !is_sampled(a);
-        json_member_uint_if(j, "c1", counted, f->c1);
-        json_member_uint_if(j, "c1_children", counted, f->c1_children);
-        json_member_uint_if(j, "c2", counted, f->c2);
-        json_member_uint_if(j, "c2_children", counted, f->c2_children);
+        const bool first = profile_knows(a->profile, PROFILE_C1);
+        json_member_uint_if(j, "c1", first, f->c1);
+        json_member_uint_if(j, "c1_children", first, f->c1_children);
+        json_member_uint_if(j, "c2", has_second(a), f->c2);
+        json_member_uint_if(j, "c2_children", has_second(a), f->c2_children);
         json_member_bool(j, "doubtful", f->doubtful);
         json_write_key(j, "instructions");
         json_write_array(j, false);

@@ -166,8 +166,8 @@ static void add_shares(struct top_line *l, const struct top_view *v, const struc
         hits = top_amount(r->is.hits, seconds, buf);
     top_add(l, "%7s %5.1f", hits, percent_of(m.own, m.whole));
     if (has_column(v, size, C1))
-        top_add(l, " %7s", top_amount(r->is.c1, seconds, buf));
-    if (has_column(v, size, CHILDREN) && v->no_children)
+        top_add(l, " %7s", v->no_counter[0] ? "-" : top_amount(r->is.c1, seconds, buf));
+    if (has_column(v, size, CHILDREN) && (v->no_children || v->no_counter[v->second]))
         top_add(l, " %6s", "-");
     else if (has_column(v, size, CHILDREN))
         top_add(l, " %6.1f", percent_of(m.children, m.whole));
@@ -207,7 +207,7 @@ void top_columns_row(const struct top_view *v, const struct follow_function *f,
     add_flags(l, v, f, p);
     add_shares(l, v, size, r, seconds, &total);
     if (has_column(v, size, C2))
-        top_add(l, " %7s", top_amount(r->is.c2, seconds, buf));
+        top_add(l, " %7s", v->no_counter[1] ? "-" : top_amount(r->is.c2, seconds, buf));
     if (has_column(v, size, LONGEST))
         top_add(l, " %7s", number_or_blank(f->c1_longest, buf));
     if (has_column(v, size, DOUBT) && (f->doubts || f->steps))

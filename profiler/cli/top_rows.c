@@ -122,6 +122,8 @@ int top_view_frame(struct top_view *v, const struct follow *w, struct err *err)
     v->frames++;
     v->no_hits = follow_hello(w)->no_hits;
     v->no_children = follow_hello(w)->no_children;
+    for (size_t k = 0; k < 2; k++)
+        v->no_counter[k] = follow_hello(w)->no_counter[k];
     if (!room_for_past(v, n))
         return err_set(err, ERR_NOMEM, "close other programs", "top: out of memory");
     take_totals(v, follow_totals(w), snapped);

@@ -193,8 +193,8 @@ static void put_totals(struct screen *s)
     if (v->paused)
         top_add(&l, ", FROZEN");
     top_add(&l, "  |  hits %s  C1 %s  C2 %s  %zu functions",
-            top_number_if(!v->no_hits, t->hits, hits), top_number(t->c1, c1), top_number(t->c2, c2),
-            nf);
+            top_number_if(!v->no_hits, t->hits, hits), top_number_if(!v->no_counter[0], t->c1, c1),
+            top_number_if(!v->no_counter[1], t->c2, c2), nf);
     if (t->hidden)
         top_add(&l, "  %" PRIu64 " paths not shown", t->hidden);
     if (t->has_span)
@@ -365,8 +365,10 @@ static void put_one(struct screen *s, size_t room)
     put_line(s, &l);
     l = (struct top_line){ .style = TOP_PLAIN };
     top_add(&l, "hits %s  C1 %s  with children %s  C2 %s",
-            top_number_if(!s->v->no_hits, f->hits, buf[0]), top_number(f->c1, buf[1]),
-            top_number_if(!s->v->no_children, f->c1_children, buf[2]), top_number(f->c2, buf[3]));
+            top_number_if(!s->v->no_hits, f->hits, buf[0]),
+            top_number_if(!s->v->no_counter[0], f->c1, buf[1]),
+            top_number_if(!s->v->no_children && !s->v->no_counter[0], f->c1_children, buf[2]),
+            top_number_if(!s->v->no_counter[1], f->c2, buf[3]));
     if (f->c1_spread)
         top_add(&l, "  C1 +- %s", top_number(f->c1_spread, buf[0]));
     put_line(s, &l);

@@ -60,6 +60,7 @@ struct top_view {
     bool estimated;          /* counter 1 is */
     bool no_hits;            /* they are not known */
     bool no_children;        /* nor what is with children */
+    bool no_counter[2];      /* nor what these counted */
     bool all_folded;         /* the tree, but for what is turned */
     uint32_t *turned;        /* nodes, ascending */
     size_t nturned, cap_turned;

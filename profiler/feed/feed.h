@@ -248,7 +248,7 @@ struct feed_handler {
 struct feed_totals {
     uint64_t events, hits, c1, c2;
     bool samples;     /* hits are samples, nodes have no tree */
-    unsigned unknown; /* of enum profile_part: the file did not tell */
+    unsigned unknown; /* of enum profile_part: the file did not tell; feed_unknown() has all */
 };
 
 /* feed_functions, feed_nodes, feed_handlers - the rows, by id; borrowed until the next fold. */
@@ -260,6 +260,10 @@ const struct feed_handler *feed_handlers(const struct feed *f, size_t *n);
 const struct feed_totals *feed_totals(const struct feed *f);
 const struct calltree_stats *feed_stats(const struct feed *f);
 const struct feed_moment *feed_moment(const struct feed *f);
+
+/* feed_unknown - of enum profile_part: what rows have as null, since the file did not tell, or the
+ * counter is not used. */
+unsigned feed_unknown(const struct feed *f);
 
 /* ---- frames ---- */
 

@@ -184,11 +184,11 @@ int feed_nodes_since(const struct feed *f, const char *name, struct feed_node **
     return err_set(err, ERR_NOMEM, "close other programs", "mark: out of memory");
 }
 
-static void write_row(struct frame *fr, const uint64_t *v, size_t n)
+static void write_row(struct frame *fr, const struct feed *f, uint64_t id, const uint64_t v[5])
 {
     frame_open(fr, '[');
-    for (size_t i = 0; i < n; i++)
-        frame_uint(fr, v[i]);
+    frame_uint(fr, id);
+    write_figures(fr, f, v);
     frame_close(fr, ']');
 }
 
@@ -198,9 +198,9 @@ static void write_mark_functions(struct frame *fr, const struct feed *f, const s
     frame_open(fr, '[');
     for (size_t i = 0; i < f->nfunctions; i++) {
         const struct function_at *at = &w->function[i];
-        const uint64_t v[] = { i, at->hits, at->c1, at->c1_children, at->c2, at->c2_children };
+        const uint64_t v[] = { at->hits, at->c1, at->c1_children, at->c2, at->c2_children };
         if (at->hits || at->c1_children || at->c2_children)
-            write_row(fr, v, ARRAY_LEN(v));
+            write_row(fr, f, i, v);
     }
     frame_close(fr, ']');
 }
@@ -212,10 +212,10 @@ static void write_mark_nodes(struct frame *fr, const struct feed *f, const struc
     frame_open(fr, '[');
     for (size_t k = 0; k < s->n && s->id[k] < m->n; k++) {
         uint32_t i = s->id[k];
-        const uint64_t v[] = { i,        m->row[i].hits, corrected_c1(f, i, m->row[i].c1),
-                               w->c1[i], m->row[i].c2,   w->c2[i] };
+        const uint64_t v[] = { m->row[i].hits, corrected_c1(f, i, m->row[i].c1), w->c1[i],
+                               m->row[i].c2, w->c2[i] };
         if (m->row[i].hits || w->c1[i] || w->c2[i])
-            write_row(fr, v, ARRAY_LEN(v));
+            write_row(fr, f, i, v);
     }
     frame_close(fr, ']');
 }
@@ -237,7 +237,9 @@ static void write_mark(const struct feed *f, const struct feed_view *v, const st
     for (size_t i = 0; i < m->n; i++)
         c1 += corrected_c1(f, (uint32_t)i, m->row[i].c1);
     frame_key(&fr, "tot");
-    write_row(&fr, (uint64_t[]){ m->totals.hits, c1, m->totals.c2 }, 3);
+    frame_open(&fr, '[');
+    write_sums(&fr, f, m->totals.hits, c1, m->totals.c2);
+    frame_close(&fr, ']');
     if (v->parts & FEED_FUNCTIONS)
         write_mark_functions(&fr, f, w);
     if (v->parts & FEED_NODES)

@@ -293,6 +293,11 @@ static inline bool figures_any(const struct function_figures *f)
 
 /* ---- feed_write.c ---- */
 
+/* write_sums - hits, C1 and C2. write_figures - hits, C1, C1 with children, C2, C2 with children.
+ * Both write null for what is not known. */
+void write_sums(struct frame *fr, const struct feed *f, uint64_t hits, uint64_t c1, uint64_t c2);
+void write_figures(struct frame *fr, const struct feed *f, const uint64_t v[5]);
+
 /* write_function_name - its row of `names`. write_epoch - the member. */
 void write_function_name(struct frame *fr, uint64_t id, const struct profile_function *is);
 void write_epoch(struct frame *fr, const struct feed *f);

@@ -69,7 +69,26 @@ static void write_names(struct frame *fr, const struct feed *f, bool all, uint64
         frame_close(fr, ']');
 }
 
-static bool knows_hits(const struct feed *f) { return !(f->totals.unknown & PROFILE_HITS); }
+void write_sums(struct frame *fr, const struct feed *f, uint64_t hits, uint64_t c1, uint64_t c2)
+{
+    unsigned unknown = feed_unknown(f);
+    frame_uint_if(fr, !(unknown & PROFILE_HITS), hits);
+    frame_uint_if(fr, !(unknown & PROFILE_C1), c1);
+    frame_uint_if(fr, !(unknown & PROFILE_C2), c2);
+}
+
+static void write_known(struct frame *fr, unsigned unknown, const uint64_t v[5])
+{
+    static const unsigned needs[] = { PROFILE_HITS, PROFILE_C1, PROFILE_C1 | PROFILE_CHILDREN,
+                                      PROFILE_C2, PROFILE_C2 | PROFILE_CHILDREN };
+    for (size_t i = 0; i < ARRAY_LEN(needs); i++)
+        frame_uint_if(fr, !(unknown & needs[i]), v[i]);
+}
+
+void write_figures(struct frame *fr, const struct feed *f, const uint64_t v[5])
+{
+    write_known(fr, feed_unknown(f), v);
+}
 
 /* Not of what was lost itself. */
 static void write_halves(struct frame *fr, const struct feed_function *fn)
@@ -83,20 +102,25 @@ static void write_halves(struct frame *fr, const struct feed_function *fn)
     frame_real(fr, fn->is.c1_half);
 }
 
+static void write_function_figures(struct frame *fr, const struct feed *f,
+                                   const struct profile_function *is)
+{
+    unsigned unknown = feed_unknown(f);
+    if (is->hits_unknown)
+        unknown |= PROFILE_HITS;
+    write_known(fr, unknown,
+                (uint64_t[]){ is->hits, is->c1, is->c1_children, is->c2, is->c2_children });
+}
+
 static void write_function(struct frame *fr, const struct feed *f, uint64_t id)
 {
     const struct feed_function *fn = &f->functions[id];
     const struct profile_function *is = &fn->is;
     const uint64_t v[] = { is->steps, is->doubts, is->c1_spread, is->c1_children_spread,
                            fn->flags };
-    bool children = !(f->totals.unknown & PROFILE_CHILDREN);
     frame_open(fr, '[');
     frame_uint(fr, id);
-    frame_uint_if(fr, knows_hits(f) && !is->hits_unknown, is->hits);
-    frame_uint(fr, is->c1);
-    frame_uint_if(fr, children, is->c1_children);
-    frame_uint(fr, is->c2);
-    frame_uint_if(fr, children, is->c2_children);
+    write_function_figures(fr, f, is);
     for (size_t i = 0; i < ARRAY_LEN(v); i++)
         frame_uint(fr, v[i]);
     if (f->stretches)
@@ -141,7 +165,7 @@ static void write_handlers(struct frame *fr, const struct feed *f, bool all, uin
 static void write_node(struct frame *fr, const struct feed *f, uint64_t id, bool whole)
 {
     const struct feed_node *n = &f->nodes[id];
-    const uint64_t v[] = { n->c1, n->c1_children, n->c2, n->c2_children, n->flags };
+    const uint64_t v[] = { n->hits, n->c1, n->c1_children, n->c2, n->c2_children };
     frame_open(fr, '[');
     frame_uint(fr, id);
     if (whole && n->parent == FEED_NO_PARENT)
@@ -150,9 +174,8 @@ static void write_node(struct frame *fr, const struct feed *f, uint64_t id, bool
         frame_uint(fr, n->parent);
     if (whole)
         frame_uint(fr, n->function);
-    frame_uint_if(fr, knows_hits(f), n->hits);
-    for (size_t i = 0; i < ARRAY_LEN(v); i++)
-        frame_uint(fr, v[i]);
+    write_figures(fr, f, v);
+    frame_uint(fr, n->flags);
     frame_close(fr, ']');
 }
 
@@ -299,9 +322,7 @@ static void write_totals(struct frame *fr, const struct feed *f)
     const struct feed_totals *t = &f->totals;
     frame_key(fr, "tot");
     frame_open(fr, '[');
-    frame_uint_if(fr, knows_hits(f), t->hits);
-    frame_uint(fr, t->c1);
-    frame_uint(fr, t->c2);
+    write_sums(fr, f, t->hits, t->c1, t->c2);
     frame_close(fr, ']');
 }
 
@@ -407,10 +428,10 @@ static void write_counters(struct frame *fr, const struct feed_about *a)
     frame_close(fr, ']');
 }
 
-/* What a file did not tell: null in rows, and of no meaning where it is there. */
+/* What is not known: null in rows, and of no meaning where it is there. */
 static void write_unknown(struct frame *fr, unsigned unknown)
 {
-    static const char *const names[] = { "hits", "paths", "addresses", "children" };
+    static const char *const names[] = { "hits", "paths", "addresses", "children", "c1", "c2" };
     if (!unknown)
         return;
     frame_key(fr, "unknown");
@@ -458,7 +479,7 @@ void feed_write_hello(const struct feed *f, const struct feed_hello *h, const st
     frame_member_string(&fr, "build_id", a->build_id);
     write_counters(&fr, a);
     frame_member_string(&fr, "type", f->totals.samples ? "statistical" : "trace");
-    write_unknown(&fr, f->totals.unknown);
+    write_unknown(&fr, feed_unknown(f));
     frame_member_uint(&fr, "interval_ms", h->interval_ms);
     write_view(&fr, &h->view);
     write_limits(&fr);

@@ -13,8 +13,7 @@ static void write_rows(struct frame *fr, const struct feed *f, const struct hist
             continue;
         frame_open(fr, '[');
         frame_uint(fr, i);
-        for (size_t k = 0; k < FUNCTION_FIGURES; k++)
-            frame_uint(fr, r->sum[i].v[k]);
+        write_figures(fr, f, r->sum[i].v);
         frame_close(fr, ']');
     }
     frame_close(fr, ']');
@@ -33,15 +32,13 @@ static void write_names(struct frame *fr, const struct feed *f, const struct his
 static void write_range_totals(struct frame *fr, const struct feed *f,
                                const struct history_range *r)
 {
-    static const enum figure shown[] = { FIGURE_HITS, FIGURE_C1, FIGURE_C2 };
     struct function_figures all = { { 0 } };
     for (size_t i = 0; i < f->nfunctions; i++)
         for (size_t k = 0; k < FUNCTION_FIGURES; k++)
             all.v[k] += r->sum[i].v[k];
     frame_key(fr, "tot");
     frame_open(fr, '[');
-    for (size_t k = 0; k < ARRAY_LEN(shown); k++)
-        frame_uint(fr, all.v[shown[k]]);
+    write_sums(fr, f, all.v[FIGURE_HITS], all.v[FIGURE_C1], all.v[FIGURE_C2]);
     frame_close(fr, ']');
 }
 

@@ -68,8 +68,9 @@ struct follow_hello {
     char counter[2][64], unit[2][16];
     unsigned interval_ms;
     bool samples;
-    bool no_hits;     /* a file does not tell how often functions were called: hits are 0 */
-    bool no_children; /* nor what they took with all they called: that is 0 */
+    bool no_hits;       /* a file does not tell how often functions were called: hits are 0 */
+    bool no_children;   /* nor what they took with all they called: that is 0 */
+    bool no_counter[2]; /* C1 or C2 was not used: all of it is 0 */
 };
 
 struct follow; /* private to follow_priv.h */

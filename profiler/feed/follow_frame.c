@@ -60,15 +60,16 @@ static bool take_uints(const json_t *row, size_t at, uint64_t *out, size_t n)
     return true;
 }
 
-/* The same: hits, C1, C1 with children, C2, C2 with children, and others. Hits and what is with
- * children are null where a file does not tell, as hello says. */
+enum { ROW_FIGURES = 5 };
+
+/* The same: hits, C1, C1 with children, C2, C2 with children, and others behind those. Each of the
+ * five is null where it is not known, as hello says. */
 static bool take_figures(const json_t *row, size_t at, uint64_t *out, size_t n)
 {
     bool taken = true;
     for (size_t i = 0; i < n; i++) {
-        bool may_lack = i == 0 || i == 2 || i == 4;
         out[i] = 0;
-        if (!may_lack || !json_is_null(json_array_get(row, at + i)))
+        if (i >= ROW_FIGURES || !json_is_null(json_array_get(row, at + i)))
             taken = taken && take_uints(row, at + i, &out[i], 1);
     }
     return taken;
@@ -553,6 +554,8 @@ static int take_hello(struct follow *w, const json_t *root, struct err *err)
     h->samples = type && strcmp(type, "statistical") == 0;
     h->no_hits = has_text(json_object_get(root, "unknown"), "hits");
     h->no_children = has_text(json_object_get(root, "unknown"), "children");
+    h->no_counter[0] = has_text(json_object_get(root, "unknown"), "c1");
+    h->no_counter[1] = has_text(json_object_get(root, "unknown"), "c2");
     w->has_hello = true;
     w->bye[0] = 0;
     if (epoch != w->epoch)

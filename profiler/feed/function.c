@@ -36,9 +36,17 @@ struct function {
     struct source_text source;
 };
 
-static bool has_part(const struct function *x, enum profile_part part)
+/* part: of enum profile_part, all of them */
+static bool has_part(const struct function *x, unsigned part)
 {
-    return !(feed_totals(x->feed)->unknown & part);
+    return !(feed_unknown(x->feed) & part);
+}
+
+static void write_if(const struct function *x, struct frame *j, const char *key, unsigned part,
+                     uint64_t value)
+{
+    if (has_part(x, part))
+        frame_member_uint(j, key, value);
 }
 
 /* ---- callers and callees ---- */
@@ -112,12 +120,11 @@ static void write_kin(const struct function *x, struct frame *j, const char *key
         else
             frame_raw(j, "null");
         frame_member_string(j, "name", i < n ? fn[i].is.name : NULL);
-        if (has_part(x, PROFILE_HITS))
-            frame_member_uint(j, "hits", k->hits);
-        frame_member_uint(j, "c1", k->c1);
-        frame_member_uint(j, "c1_children", k->c1_children);
-        frame_member_uint(j, "c2", k->c2);
-        frame_member_uint(j, "c2_children", k->c2_children);
+        write_if(x, j, "hits", PROFILE_HITS, k->hits);
+        write_if(x, j, "c1", PROFILE_C1, k->c1);
+        write_if(x, j, "c1_children", PROFILE_C1, k->c1_children);
+        write_if(x, j, "c2", PROFILE_C2, k->c2);
+        write_if(x, j, "c2_children", PROFILE_C2, k->c2_children);
         frame_key(j, "doubtful");
         frame_raw(j, true_or_false(k->doubtful));
         frame_close(j, '}');
@@ -155,19 +162,19 @@ static void write_figures(const struct function *x, struct frame *j)
     const struct {
         const char *key;
         uint64_t value;
-        unsigned part; /* enum profile_part: there if it is known */
+        unsigned part; /* of enum profile_part: there if all are known */
     } figure[] = {
         { "low", is->low, PROFILE_ADDRESSES },
         { "high", is->high, PROFILE_ADDRESSES },
         { "hits", is->hits, PROFILE_HITS },
-        { "c1", is->c1, 0 },
-        { "c1_children", is->c1_children, PROFILE_CHILDREN },
-        { "c2", is->c2, 0 },
-        { "c2_children", is->c2_children, PROFILE_CHILDREN },
+        { "c1", is->c1, PROFILE_C1 },
+        { "c1_children", is->c1_children, PROFILE_C1 | PROFILE_CHILDREN },
+        { "c2", is->c2, PROFILE_C2 },
+        { "c2_children", is->c2_children, PROFILE_C2 | PROFILE_CHILDREN },
         { "steps", is->steps, 0 },
         { "doubts", is->doubts, 0 },
-        { "c1_spread", is->c1_spread, 0 },
-        { "c1_children_spread", is->c1_children_spread, 0 },
+        { "c1_spread", is->c1_spread, PROFILE_C1 },
+        { "c1_children_spread", is->c1_children_spread, PROFILE_C1 },
         { "flags", x->is->flags, 0 },
     };
     for (size_t i = 0; i < ARRAY_LEN(figure); i++)

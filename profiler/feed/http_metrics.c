@@ -100,16 +100,20 @@ static void write_functions(const struct metrics *m, const struct feed *feed)
 {
     static const struct {
         const char *name, *help;
+        enum profile_part part;
     } values[] = {
-        { "function_hits", "Calls or samples of the ten heaviest functions." },
-        { "function_counter1", "Counter 1 of the ten heaviest functions, without callees." },
-        { "function_counter2", "Counter 2 of the ten heaviest functions, without callees." },
+        { "function_hits", "Calls or samples of the ten heaviest functions.", PROFILE_HITS },
+        { "function_counter1", "Counter 1 of the ten heaviest functions, without callees.",
+          PROFILE_C1 },
+        { "function_counter2", "Counter 2 of the ten heaviest functions, without callees.",
+          PROFILE_C2 },
     };
     const struct feed_function *top[SHOWN_FUNCTIONS];
     char name[NAME_TEXT];
     size_t n = heaviest_functions(feed, top);
-    for (size_t v = feed_totals(feed)->unknown & PROFILE_HITS ? 1 : 0; n && v < ARRAY_LEN(values);
-         v++) {
+    for (size_t v = 0; n && v < ARRAY_LEN(values); v++) {
+        if (feed_unknown(feed) & values[v].part)
+            continue;
         write_family(m, values[v].name, true, values[v].help);
         for (size_t i = 0; i < n; i++) {
             const struct feed_function *f = top[i];
@@ -157,16 +161,24 @@ static void write_run(const struct metrics *m, const struct http_api_config *cfg
     write_gauge(m, "gdb_sessions", "Debuggers that are connected.", f.gdb_sessions);
 }
 
+static void write_sums(const struct metrics *m, const struct feed *feed)
+{
+    const struct feed_totals *t = feed_totals(feed);
+    unsigned unknown = feed_unknown(feed);
+    if (!(unknown & PROFILE_HITS))
+        write_counter(m, "hits", "Calls or samples of all functions.", t->hits);
+    if (!(unknown & PROFILE_C1))
+        write_counter(m, "counter1", "Counter 1 of all functions.", t->c1);
+    if (!(unknown & PROFILE_C2))
+        write_counter(m, "counter2", "Counter 2 of all functions.", t->c2);
+}
+
 void http_metrics(const struct http_api_config *cfg, const struct http_counts *counts,
                   unsigned readers, bool open, const struct text_sink *out)
 {
     const struct metrics m = { out, open };
-    const struct feed_totals *t = feed_totals(cfg->feed);
     write_run(&m, cfg);
-    if (!(t->unknown & PROFILE_HITS))
-        write_counter(&m, "hits", "Calls or samples of all functions.", t->hits);
-    write_counter(&m, "counter1", "Counter 1 of all functions.", t->c1);
-    write_counter(&m, "counter2", "Counter 2 of all functions.", t->c2);
+    write_sums(&m, cfg->feed);
     write_functions(&m, cfg->feed);
     write_gauge(&m, "readers", "Streams of the feed that are read.", readers);
     write_gauge(&m, "http_connections", "Connections to this port.", counts->connections);

@@ -380,9 +380,28 @@ const char *profile_description_name(unsigned description)
     return names[description < ARRAY_LEN(names) ? description : PROFILE_UNKNOWN];
 }
 
+bool profile_has_counter(const struct profile *p, unsigned i)
+{
+    const uint64_t total[2] = { p->total_c1, p->total_c2 };
+    const struct profile_counter *c = &p->info.counter[i];
+    if (p->type == PROFILE_STATISTICAL)
+        return false;
+    return c->code || c->name || total[i];
+}
+
+unsigned profile_unknown(const struct profile *p)
+{
+    unsigned unknown = p->info.unknown;
+    if (!profile_has_counter(p, 0))
+        unknown |= PROFILE_C1;
+    if (!profile_has_counter(p, 1))
+        unknown |= PROFILE_C2;
+    return unknown;
+}
+
 bool profile_knows(const struct profile *p, enum profile_part part)
 {
-    return !(p->info.unknown & part);
+    return !(profile_unknown(p) & part);
 }
 
 const char *profile_shown_name(const struct profile_function *f)

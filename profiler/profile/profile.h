@@ -119,14 +119,18 @@ struct profile_counter {
     const char *unit; /* "cycles" or "count"; NULL: a file does not say */
 };
 
-/* What a file may leave unsaid; a run of ours knows all of it. */
+/* What a file may leave unsaid; a run of ours knows all of it but counters that it did not use. */
 enum profile_part {
     PROFILE_HITS = 1 << 0,      /* how often a function was entered: hits are 0 and mean nothing */
     PROFILE_PATHS = 1 << 1,     /* call paths: there are no nodes, at most calls (profile_call) */
     PROFILE_ADDRESSES = 1 << 2, /* where functions are: low and high are 0 and mean nothing */
     /* what functions took with all they called: c1_children and c2_children are 0 and mean nothing
      */
-    PROFILE_CHILDREN = 1 << 3
+    PROFILE_CHILDREN = 1 << 3,
+    /* what counter 1, and what counter 2, counted: c1 and c2 are 0 and mean nothing. Neither is in
+     * info.unknown: the counters that info names and the type say it, see profile_unknown() */
+    PROFILE_C1 = 1 << 4,
+    PROFILE_C2 = 1 << 5
 };
 
 /* What counter 1 rests on where it is estimated. */
@@ -317,8 +321,14 @@ int profile_add_remark(struct profile *p, const char *kind, const char *text, st
 int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what,
                             const struct symbols *syms, struct err *err);
 
-/* profile_knows - false if the file that it was read from did not tell. */
+/* profile_knows - false if the file that it was read from did not tell, or the counter was not
+ * used. profile_unknown - all of enum profile_part that are not known. */
 bool profile_knows(const struct profile *p, enum profile_part part);
+unsigned profile_unknown(const struct profile *p);
+
+/* profile_has_counter - profile_knows() of counter i, 0 or 1: it has a name, or a total from a file
+ * without one. Never in a statistical profile. */
+bool profile_has_counter(const struct profile *p, unsigned i);
 
 /* profile_function_at - index of the function that holds addr, which may have an overlay's number
  * (overlay.h); or nfunctions. */

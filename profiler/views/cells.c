@@ -134,7 +134,7 @@ int cell_list_parse(const char *text, struct cell_list *out, struct err *err)
 
 static bool has_counter(const struct profile *p, enum cell_of of)
 {
-    return of == OF_ALL || report_has_counter(p, of == OF_C2);
+    return of == OF_ALL || profile_has_counter(p, of == OF_C2);
 }
 
 /* A .prf does not say how much of a marked function is doubtful. */

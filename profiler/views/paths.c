@@ -103,7 +103,7 @@ size_t paths_columns(const struct profile *p, struct path_column column[PATH_NVA
                                   total[PATH_HITS] };
     for (int k = 0; k < 2; k++) {
         const struct profile_counter *c = &p->info.counter[k];
-        if (!report_has_counter(p, k) && (k || n))
+        if (!profile_has_counter(p, k) && (k || n))
             continue;
         column[n++] = (struct path_column){ PATH_C1 + (unsigned)k,
                                             text_or(c->name, (const char *[]){ "C1", "C2" }[k]),

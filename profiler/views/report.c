@@ -275,7 +275,7 @@ static void add_totals(const struct profile *p, const struct text_sink *out)
     sink_printf(out, "\n");
     for (int i = 0; i < 2; i++) {
         const struct profile_counter *c = &p->info.counter[i];
-        if (!report_has_counter(p, i))
+        if (!profile_has_counter(p, i))
             continue;
         bool cycles = !strcmp(report_unit(c), "cycles");
         sink_printf(out, "C%d        %s %.30s%s\n", i + 1, report_grouped(total[i], a, sizeof a),

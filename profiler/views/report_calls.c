@@ -84,15 +84,15 @@ static void add_head(const struct table *t, struct report_line *l)
     if (hits && t->side == CALLS_CALLERS)
         line_cell(l, "hits%", PERCENT_COLUMNS);
     bool children = profile_knows(t->p, PROFILE_CHILDREN);
-    if (report_has_counter(t->p, 0))
+    if (profile_knows(t->p, PROFILE_C1))
         line_cell(l, "C1", COUNT_COLUMNS);
-    if (report_has_counter(t->p, 0) && children) {
+    if (profile_knows(t->p, PROFILE_C1) && children) {
         line_cell(l, "C1+ch", COUNT_COLUMNS);
         line_cell(l, "%", PERCENT_COLUMNS);
     }
-    if (report_has_counter(t->p, 1))
+    if (profile_knows(t->p, PROFILE_C2))
         line_cell(l, "C2", COUNT_COLUMNS);
-    if (report_has_counter(t->p, 1) && children)
+    if (profile_knows(t->p, PROFILE_C2) && children)
         line_cell(l, "C2+ch", COUNT_COLUMNS);
     line_add(l, "  ");
     line_add(l, words[t->side].column);
@@ -125,15 +125,15 @@ static void add_cells(const struct table *t, const struct calls_row *r, struct r
     if (hits && t->side == CALLS_CALLERS)
         line_percent(l, r->hits, t->of->hits, PERCENT_COLUMNS);
     bool children = profile_knows(t->p, PROFILE_CHILDREN);
-    if (report_has_counter(t->p, 0))
+    if (profile_knows(t->p, PROFILE_C1))
         own_cell(r, r->c1, l);
-    if (report_has_counter(t->p, 0) && children) {
+    if (profile_knows(t->p, PROFILE_C1) && children) {
         children_cell(r, r->c1_children, l);
         line_percent(l, r->c1_children, t->of->c1_children, PERCENT_COLUMNS);
     }
-    if (report_has_counter(t->p, 1))
+    if (profile_knows(t->p, PROFILE_C2))
         own_cell(r, r->c2, l);
-    if (report_has_counter(t->p, 1) && children)
+    if (profile_knows(t->p, PROFILE_C2) && children)
         children_cell(r, r->c2_children, l);
 }
 
@@ -238,12 +238,12 @@ static void write_figures(struct json_writer *j, const struct profile *p, const 
     if (profile_knows(p, PROFILE_HITS) && !r->hits_unknown)
         json_member_uint(j, "hits", r->hits);
     if (!r->own_unknown)
-        json_member_uint(j, "c1", r->c1);
+        json_member_uint_if(j, "c1", profile_knows(p, PROFILE_C1), r->c1);
     bool known = !r->within && profile_knows(p, PROFILE_CHILDREN);
-    json_member_uint_if(j, "c1_children", known, r->c1_children);
+    json_member_uint_if(j, "c1_children", known && profile_knows(p, PROFILE_C1), r->c1_children);
     if (!r->own_unknown)
-        json_member_uint(j, "c2", r->c2);
-    json_member_uint_if(j, "c2_children", known, r->c2_children);
+        json_member_uint_if(j, "c2", profile_knows(p, PROFILE_C2), r->c2);
+    json_member_uint_if(j, "c2_children", known && profile_knows(p, PROFILE_C2), r->c2_children);
     json_member_bool(j, "doubtful", r->doubtful);
 }
 

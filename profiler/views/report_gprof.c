@@ -69,7 +69,7 @@ static int make_graph(struct graph *g, struct err *err)
         (!profile_knows(g->p, PROFILE_PATHS) && !g->p->ncalls))
         return err_set(err, ERR_UNSUPPORTED, "report without --gprof shows what is in it",
                        "gprof charges by calls, and this file does not tell how often who called");
-    if (!report_has_counter(g->p, 0))
+    if (!profile_knows(g->p, PROFILE_C1))
         return err_set(err, ERR_USAGE, "profile with --c1 elapsed-time",
                        "counter 1 was not counted: there is nothing to be charged");
     g->row = calloc(g->p->nfunctions + 1, sizeof *g->row);

@@ -183,8 +183,12 @@ static void write_coverage(struct json_writer *j, const struct profile *p)
     write_untraced(j, p);
 }
 
-/* Samples count nothing but themselves. */
-static bool has_counters(const struct profile *p) { return p->type == PROFILE_TRACE; }
+/* What a counter counted: null where it was not used. Samples count nothing but themselves. */
+static void member_counter(struct json_writer *j, const struct profile *p, enum profile_part part,
+                           const char *key, uint64_t value)
+{
+    json_member_uint_if(j, key, profile_knows(p, part), value);
+}
 
 static void write_run(struct json_writer *j, const struct profile *p)
 {
@@ -214,8 +218,8 @@ static void write_run(struct json_writer *j, const struct profile *p)
     json_write_object(j, true);
     if (profile_knows(p, PROFILE_HITS))
         json_member_uint(j, "hits", p->total_hits);
-    json_member_uint_if(j, "c1", has_counters(p), p->total_c1);
-    json_member_uint_if(j, "c2", has_counters(p), p->total_c2);
+    member_counter(j, p, PROFILE_C1, "c1", p->total_c1);
+    member_counter(j, p, PROFILE_C2, "c2", p->total_c2);
     json_write_end(j);
     json_member_text(j, "note", i->note);
     write_remarks(j, i);
@@ -232,7 +236,7 @@ static void write_handlers(struct json_writer *j, const struct profile *p)
         json_member_string(j, "kind", h->exception ? "exception" : "interrupt");
         json_member_uint(j, "vector", h->vector);
         json_member_uint(j, "count", h->count);
-        json_member_uint(j, "c1", h->c1);
+        member_counter(j, p, PROFILE_C1, "c1", h->c1);
         member_known(j, "longest_c1", h->longest);
         member_known(j, "shortest_c1", number_if(h->longest, h->shortest));
         json_write_end(j);
@@ -252,8 +256,8 @@ static void write_threads(struct json_writer *j, const struct profile *p)
         json_member_uint(j, "function", k->function);
         json_member_uint(j, "stack_low", k->low);
         json_member_uint(j, "stack_high", k->high);
-        json_member_uint(j, "c1", k->c1);
-        json_member_uint(j, "c2", k->c2);
+        member_counter(j, p, PROFILE_C1, "c1", k->c1);
+        member_counter(j, p, PROFILE_C2, "c2", k->c2);
         json_write_end(j);
     }
     json_write_end(j);
@@ -424,17 +428,17 @@ static void write_function(struct json_writer *j, const struct profile *p,
     json_member_string(j, "description", text_or(thread, profile_description_name(f->description)));
     if (profile_knows(p, PROFILE_HITS) && !f->hits_unknown)
         json_member_uint(j, "hits", f->hits);
-    bool children = profile_knows(p, PROFILE_CHILDREN), counted = has_counters(p);
-    json_member_uint_if(j, "c1", counted, f->c1);
+    bool children = profile_knows(p, PROFILE_CHILDREN);
+    member_counter(j, p, PROFILE_C1, "c1", f->c1);
     if (children)
-        json_member_uint_if(j, "c1_children", counted, f->c1_children);
+        member_counter(j, p, PROFILE_C1, "c1_children", f->c1_children);
     if (p->info.estimate.is) {
         write_spread(j, "c1_spread", p, f->c1_spread);
         write_spread(j, "c1_children_spread", p, f->c1_children_spread);
     }
-    json_member_uint_if(j, "c2", counted, f->c2);
+    member_counter(j, p, PROFILE_C2, "c2", f->c2);
     if (children)
-        json_member_uint_if(j, "c2_children", counted, f->c2_children);
+        member_counter(j, p, PROFILE_C2, "c2_children", f->c2_children);
     json_member_bool(j, "doubtful", f->doubtful);
     if (p->type == PROFILE_STATISTICAL)
         write_share(j, f->hits, p->total_hits);
@@ -468,10 +472,10 @@ static void write_node(struct json_writer *j, const struct profile *p,
     json_member_uint(j, "function", n->function);
     if (profile_knows(p, PROFILE_HITS))
         json_member_uint(j, "hits", n->hits);
-    json_member_uint(j, "c1", n->c1);
-    json_member_uint(j, "c1_children", n->c1_children);
-    json_member_uint(j, "c2", n->c2);
-    json_member_uint(j, "c2_children", n->c2_children);
+    member_counter(j, p, PROFILE_C1, "c1", n->c1);
+    member_counter(j, p, PROFILE_C1, "c1_children", n->c1_children);
+    member_counter(j, p, PROFILE_C2, "c2", n->c2);
+    member_counter(j, p, PROFILE_C2, "c2_children", n->c2_children);
     json_member_bool(j, "doubtful", n->doubtful);
     write_hot(j, o, &row);
     json_write_end(j);
@@ -535,8 +539,8 @@ static void write_calls(struct json_writer *j, const struct profile *p)
         if (profile_knows(p, PROFILE_HITS))
             json_member_uint(j, "hits", c->hits);
         if (profile_knows(p, PROFILE_CHILDREN)) {
-            json_member_uint(j, "c1_children", c->c1_children);
-            json_member_uint(j, "c2_children", c->c2_children);
+            member_counter(j, p, PROFILE_C1, "c1_children", c->c1_children);
+            member_counter(j, p, PROFILE_C2, "c2_children", c->c2_children);
         }
         json_write_end(j);
     }

@@ -35,7 +35,13 @@ static void write_addresses(struct json_writer *j, const struct profile *p)
     json_member_uint(j, "addresses_dropped", p->addresses_dropped);
 }
 
-static void write_sites(struct json_writer *j, const struct profile_watched *w, bool estimated)
+/* Of the counters, at a place: an estimated counter 1 is corrected by function alone. */
+struct known {
+    bool c1, c2;
+};
+
+static void write_sites(struct json_writer *j, const struct profile_watched *w,
+                        const struct known *known)
 {
     json_write_key(j, "call_sites");
     json_write_array(j, false);
@@ -44,15 +50,16 @@ static void write_sites(struct json_writer *j, const struct profile_watched *w, 
         json_write_object(j, true);
         json_member_uint(j, "address", s->address);
         json_member_uint(j, "calls", s->calls);
-        json_member_uint_if(j, "c1_children", !estimated, s->c1);
-        json_member_uint(j, "c2_children", s->c2);
+        json_member_uint_if(j, "c1_children", known->c1, s->c1);
+        json_member_uint_if(j, "c2_children", known->c2, s->c2);
         json_member_bool(j, "doubtful", s->doubtful);
         json_write_end(j);
     }
     json_write_end(j);
 }
 
-static void write_stretches(struct json_writer *j, const struct profile_watched *w, bool estimated)
+static void write_stretches(struct json_writer *j, const struct profile_watched *w,
+                            const struct known *known)
 {
     json_write_key(j, "stretches");
     json_write_array(j, false);
@@ -63,21 +70,22 @@ static void write_stretches(struct json_writer *j, const struct profile_watched 
         json_member_uint_if(j, "from", s->from != 0, s->from);
         json_member_uint_if(j, "to", s->to != 0, s->to);
         json_member_uint(j, "times", s->times);
-        json_member_uint_if(j, "c1", !estimated, s->c1);
-        json_member_uint(j, "c2", s->c2);
+        json_member_uint_if(j, "c1", known->c1, s->c1);
+        json_member_uint_if(j, "c2", known->c2, s->c2);
         json_member_bool(j, "doubtful", s->doubtful);
         json_write_end(j);
     }
     json_write_end(j);
 }
 
-/* An estimated counter 1 is corrected by function: of a place it is not known. */
 static void write_watched(struct json_writer *j, const struct profile *p)
 {
+    const struct known known = { profile_knows(p, PROFILE_C1) && !p->info.estimate.is,
+                                 profile_knows(p, PROFILE_C2) };
     json_write_key(j, "activations");
     report_live_rows(j, p->watched);
-    write_sites(j, p->watched, p->info.estimate.is);
-    write_stretches(j, p->watched, p->info.estimate.is);
+    write_sites(j, p->watched, &known);
+    write_stretches(j, p->watched, &known);
     json_member_uint(j, "watch_dropped", p->watched->dropped);
 }
 

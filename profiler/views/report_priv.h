@@ -39,10 +39,6 @@ unsigned report_columns(const char *text);
 
 /* Columns of the report, within what lines can hold. */
 unsigned report_width(const struct report_options *o);
-/* Counter i (0, 1) was counted: it has a name, or a total from a file without one. Never in a
- * statistical profile. */
-bool report_has_counter(const struct profile *p, int i);
-
 /* The counter's unit, "" where its name says it already (bus-cycles), or its file did not. */
 const char *report_unit(const struct profile_counter *c);
 

@@ -47,7 +47,7 @@ static int by_value(const void *a, const void *b, void *ctx)
 static int make_list(struct list *l, struct err *err)
 {
     const struct profile *p = l->p;
-    if (p->type == PROFILE_TRACE && !report_has_counter(p, 0))
+    if (p->type == PROFILE_TRACE && !profile_knows(p, PROFILE_C1))
         return err_set(err, ERR_USAGE, "profile with --c1 elapsed-time",
                        "counter 1 was not counted: there is nothing to be listed");
     l->row = malloc((p->nfunctions + 1) * sizeof *l->row);

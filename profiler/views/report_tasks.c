@@ -11,11 +11,11 @@ static void add_row(const struct profile *p, const struct report_options *o, con
                     uint64_t c1, uint64_t c2, struct report_line *l, const struct text_sink *out)
 {
     char shown[REPORT_LINE_BYTES];
-    if (report_has_counter(p, 0)) {
+    if (profile_knows(p, PROFILE_C1)) {
         line_number(l, c1, COUNT_COLUMNS);
         line_percent(l, c1, p->total_c1, PERCENT_COLUMNS);
     }
-    if (report_has_counter(p, 1)) {
+    if (profile_knows(p, PROFILE_C2)) {
         line_number(l, c2, COUNT_COLUMNS);
         line_percent(l, c2, p->total_c2, PERCENT_COLUMNS);
     }
@@ -28,7 +28,7 @@ static void add_head(const struct profile *p, struct report_line *l, const struc
 {
     static const char *const names[2][2] = { { "C1", "C1%" }, { "C2", "C2%" } };
     for (int i = 0; i < 2; i++)
-        if (report_has_counter(p, i)) {
+        if (profile_has_counter(p, i)) {
             line_cell(l, names[i][0], COUNT_COLUMNS);
             line_cell(l, names[i][1], PERCENT_COLUMNS);
         }

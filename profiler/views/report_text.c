@@ -14,15 +14,6 @@ unsigned report_width(const struct report_options *o)
     return MIN(MAX(width, (unsigned)REPORT_WIDTH_MIN), (unsigned)REPORT_LINE_BYTES / 4);
 }
 
-bool report_has_counter(const struct profile *p, int i)
-{
-    if (p->type == PROFILE_STATISTICAL)
-        return false;
-    const uint64_t total[2] = { p->total_c1, p->total_c2 };
-    const struct profile_counter *c = &p->info.counter[i];
-    return c->code || c->name || total[i];
-}
-
 bool report_wants(const struct report_options *o, const struct profile_function *f)
 {
     if (o->show != REPORT_SHOW_ALL && f->tagged != (o->show == REPORT_SHOW_TAGGED))
@@ -80,7 +71,7 @@ void report_legend(const struct profile *p, const struct text_sink *out)
     bool any = false;
     for (int i = 0; i < 2; i++) {
         const struct profile_counter *c = &p->info.counter[i];
-        if (!report_has_counter(p, i) || !c->name)
+        if (!profile_has_counter(p, i) || !c->name)
             continue;
         bool is_estimate = i == 0 && p->info.estimate.is;
         const char *unit = report_unit(c), *estimate = text_if(is_estimate, "estimate");

@@ -40,6 +40,15 @@ def big_elf(path, megabytes):
     return path
 
 
+def caught_by(pid):
+    """The signals that a process has handlers for, as bits; none if it is gone."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as f:
+            return int(re.search(r"^SigCgt:\s*([0-9a-f]+)$", f.read(), re.M).group(1), 16)
+    except OSError:
+        return 0
+
+
 class Run:
     """One probeprof, and how it ended: code, out, err, seconds from the signal on."""
     def __init__(self, args, probe, cwd, stdout=subprocess.PIPE, stderr=None):
@@ -60,6 +69,13 @@ class Run:
         until = time.monotonic() + 600
         while text not in self.err:
             assert self.process.poll() is None and time.monotonic() < until, f"ended before it said {text!r}: {self.err}"
+            time.sleep(0.01)
+
+    def wait_until_it_catches(self, signum):
+        """On a busy machine it may take seconds to come to its first line."""
+        until = time.monotonic() + 600
+        while self.process.poll() is None and not caught_by(self.process.pid) >> (signum - 1) & 1:
+            assert time.monotonic() < until, "it does not catch its signal"
             time.sleep(0.01)
 
     def end(self, signum=signal.SIGTERM):
@@ -115,6 +131,8 @@ class Folder(unittest.TestCase):
         return r
 
     def end(self, r, codes=(0,), signum=signal.SIGTERM):
+        if -signum not in codes:
+            r.wait_until_it_catches(signum)
         r.end(signum)
         print(f"    {self.id().split('.')[-1]}: ended after {r.seconds:.1f} s, status {r.code}", file=sys.stderr)
         self.assertIn(r.code, codes, r.err)

@@ -105,7 +105,7 @@ class Follower:
         for n in f.get("names", []):
             self.names[n[0]] = n
         for row in f.get("f", []):
-            self.functions[row[0]] = [int(v) for v in row[:11]] + row[11:]
+            self.functions[row[0]] = [number(v) for v in row[:11]] + row[11:]
         for row in f.get("h", []):
             self.handlers[row[0]] = [int(v) for v in row]
         for i in f.get("gone", []):
@@ -113,7 +113,7 @@ class Follower:
         for row in f.get("n", []):
             whole = len(row) > 7
             parent, function = (row[1], row[2]) if whole else self.nodes[row[0]][:2]
-            self.nodes[row[0]] = [parent, function] + [int(v) for v in row[3 if whole else 1:]]
+            self.nodes[row[0]] = [parent, function] + [number(v) for v in row[3 if whole else 1:]]
         self.state.update(f.get("st", {}))
         for entry in f.get("log", []):
             self.log[entry[0]] = entry
@@ -153,13 +153,18 @@ class Follower:
                       for r in self.handlers.values() if r[4])
 
 
+def number(v):
+    """A count, which is text above 2^53; null is not known."""
+    return v if v is None else int(v)
+
+
 def summed(rows):
     """Paths of the same functions may be several nodes, as after an interrupt; their sums are compared."""
     out = {}
     for key, values in rows:
         if any(values[1:]):
-            old = out.get(key, [False, 0, 0, 0, 0, 0])
-            out[key] = [old[0] or values[0]] + [a + b for a, b in zip(old[1:], values[1:])]
+            old = out.get(key)
+            out[key] = values if old is None else [old[0] or values[0]] + [a if b is None else a + b for a, b in zip(old[1:], values[1:])]
     return out
 
 
@@ -167,8 +172,7 @@ COUNTS = ("hits", "c1", "c1_children", "c2", "c2_children")
 
 
 def report_functions(d):
-    """What the feed, whose rows are numbers, has of them: of samples 0 where a report has null."""
-    return {(f["name"], f["low"], f["high"], f["file"]): [f["doubtful"]] + [f[k] or 0 for k in COUNTS]
+    return {(f["name"], f["low"], f["high"], f["file"]): [f["doubtful"]] + [f[k] for k in COUNTS]
             for f in d["functions"] if any(f[k] for k in COUNTS)}
 
 
@@ -192,7 +196,7 @@ def compare(case, reader, d):
     case.assertEqual(reader.function_rows(), report_functions(d))
     case.assertEqual(reader.tree_rows(), report_tree(d))
     case.assertEqual(reader.handler_rows(), report_handlers(d))
-    case.assertEqual([int(v) for v in reader.totals], [d["totals"][k] or 0 for k in ("hits", "c1", "c2")])
+    case.assertEqual([number(v) for v in reader.totals], [d["totals"][k] for k in ("hits", "c1", "c2")])
     seen = reader.state["coverage"]
     for k in ("events", "lost", "lost_is_bound", "lost_c1", "gaps", "doubtful", "blind_events", "blind_c1"):
         case.assertEqual(seen.get(k), d["coverage"][k], k)  # what is not known is null there, and absent here

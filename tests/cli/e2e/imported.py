@@ -109,9 +109,9 @@ class ImportedFolded(Imported):
         url = self.view(self.write("x.folded", "main;f 3\nmain 1\n"))
         with urllib.request.urlopen(url + "/api/1/feed.ndjson?view=functions,nodes") as r:
             hello, snap = [json.loads(r.readline()) for _ in range(2)]
-        self.assertEqual((hello["unknown"], hello["counters"]), (["hits", "addresses"], [["weight", None], None]))
+        self.assertEqual((hello["unknown"], hello["counters"]), (["hits", "addresses", "c2"], [["weight", None], None]))
         names = {n[0]: n[1] for n in snap["names"]}
-        self.assertEqual((snap["tot"], {names[f[0]]: f[1:4] for f in snap["f"]}), ([None, 4, 0], {"main": [None, 1, 4], "f": [None, 3, 3]}))
+        self.assertEqual((snap["tot"], {names[f[0]]: f[1:4] for f in snap["f"]}), ([None, 4, None], {"main": [None, 1, 4], "f": [None, 3, 3]}))
         self.assertEqual([(names[n[2]], *n[3:6]) for n in snap["n"]], [("main", None, 1, 4), ("f", None, 3, 3)])
         for i, name in names.items():
             one = json.loads(self.get(f"{url}/api/1/function/{i}"))
@@ -239,7 +239,7 @@ class ImportedCallgrind(Imported):
         url = self.view(file)
         with urllib.request.urlopen(url + "/api/1/feed.ndjson?view=functions,nodes") as r:
             hello, snap = [json.loads(r.readline()) for _ in range(2)]
-        self.assertEqual((hello["unknown"], snap["n"], sorted(f[1:4] for f in snap["f"] if f[1])), (["paths", "addresses"], [], [[2, 7, 7]]))
+        self.assertEqual((hello["unknown"], snap["n"], sorted(f[1:4] for f in snap["f"] if f[1])), (["paths", "addresses", "c2"], [], [[2, 7, 7]]))
         self.assertIn([None, 5, 12], [f[1:4] for f in snap["f"]])
 
     def test_what_cannot_be_read_says_where(self):
@@ -444,7 +444,7 @@ class ImportedGmon(Imported):
         url = self.view(self.write("copy.json", json.dumps(self.document(self.convert(self.record(), "gmon", "c1.gmon"), "--elf", self.ELF))))
         with urllib.request.urlopen(url + "/api/1/feed.ndjson?view=functions,nodes") as r:
             hello, snap = [json.loads(r.readline()) for _ in range(2)]
-        self.assertEqual(hello["unknown"], ["paths", "children"])
+        self.assertEqual(hello["unknown"], ["paths", "children", "c2"])
         self.assertEqual({f[3] for f in snap["f"]} | {f[5] for f in snap["f"]}, {None})
         one = json.loads(self.get(f"{url}/api/1/function/0"))
         self.assertNotIn("c1_children", one)

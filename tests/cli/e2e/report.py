@@ -114,6 +114,23 @@ class Report(Folder):
         h = json.loads(run(["report", self.path("t.prf"), "--json"]).stdout)["header"]
         self.assertEqual({k for k, v in h.items() if v is not None}, {"started"})
 
+    def test_a_counter_that_is_not_used__is_null_in_every_document(self):
+        recording = self.path("one")
+        p = run(MISSION + ["--passes", "1", "--c2", "none", "--gdb", "off", "--record", recording], cwd=PROFEXAM)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        got = lambda *args: json.loads(run([*args, "--json"]).stdout)  # noqa: E731
+        d, calls, code = got("report", recording), got("report", recording, "--callers", "MallocNode"), got("annotate", recording, "MallocNode")
+        self.assertEqual(d["counters"][1], None)
+        self.assertGreater(min(row["c1_children"] for row in d["functions"] + d["tree"]), 0)
+        rows = {"functions": d["functions"], "tree": d["tree"], "totals": [d["totals"] | {"c2_children": None}],
+                "callers": [calls["callers"], *calls["callers"]["rows"]], "annotate": code["functions"]}
+        for name, list_ in rows.items():
+            self.assertEqual({row.get(k, "absent") for row in list_ for k in ("c2", "c2_children")}, {None}, name)
+        with open(self.path("one.json"), "w", encoding="utf-8") as f:
+            json.dump(d, f)
+        self.assertEqual(got("report", self.path("one.json"))["functions"], d["functions"])
+        self.assertIn("the counter was not counted", run(["report", recording, "--columns", "c2"]).stderr)
+
     def test_calls__every_function__are_the_sums_over_the_paths(self):
         for name, *_ in RUNS:
             document = json.loads(self.report(name, "--json"))
