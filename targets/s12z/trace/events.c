@@ -376,9 +376,10 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
     if (__builtin_expect(count_measurements(e) >= e->rates_due && !e->paused, 0))
         push_rates(e);
     note_placed(e);
-    if (l->overflow)
+    if (l->overflow) {
         e->totals.overflows++;
-    s12z_culprits_overflow(&e->culprits);
+        s12z_culprits_overflow(&e->culprits);
+    }
     return failure_of(e, err);
 }
 
