@@ -225,21 +225,6 @@ const struct feed_handler *feed_handlers(const struct feed *f, size_t *n)
 
 const struct feed_totals *feed_totals(const struct feed *f) { return &f->totals; }
 
-static bool counter_is_unused(const struct feed *f, unsigned k, uint64_t total)
-{
-    return f->totals.samples || (!f->about.counter[k] && !total);
-}
-
-unsigned feed_unknown(const struct feed *f)
-{
-    unsigned unknown = f->totals.unknown & ~(unsigned)(PROFILE_C1 | PROFILE_C2);
-    if (counter_is_unused(f, 0, f->totals.c1))
-        unknown |= PROFILE_C1;
-    if (counter_is_unused(f, 1, f->totals.c2))
-        unknown |= PROFILE_C2;
-    return unknown;
-}
-
 const struct calltree_stats *feed_stats(const struct feed *f) { return &f->stats; }
 
 const struct feed_moment *feed_moment(const struct feed *f) { return &f->now; }

@@ -188,7 +188,7 @@ static void write_row(struct frame *fr, const struct feed *f, uint64_t id, const
 {
     frame_open(fr, '[');
     frame_uint(fr, id);
-    write_figures(fr, f, v);
+    write_figures(fr, feed_unknown(f), v);
     frame_close(fr, ']');
 }
 
@@ -238,7 +238,7 @@ static void write_mark(const struct feed *f, const struct feed_view *v, const st
         c1 += corrected_c1(f, (uint32_t)i, m->row[i].c1);
     frame_key(&fr, "tot");
     frame_open(&fr, '[');
-    write_sums(&fr, f, m->totals.hits, c1, m->totals.c2);
+    write_sums(&fr, feed_unknown(f), m->totals.hits, c1, m->totals.c2);
     frame_close(&fr, ']');
     if (v->parts & FEED_FUNCTIONS)
         write_mark_functions(&fr, f, w);

@@ -214,6 +214,13 @@ static inline bool node_is_outermost(const struct feed *f, size_t i)
 /* fold_profile - the state of a profile that was read; 0 or -ERR_NOMEM. */
 int fold_profile(struct feed *f, const struct profile *p, struct err *err);
 
+/* ---- feed_known.c ---- */
+
+/* write_sums - hits, C1 and C2. write_figures - hits, C1, C1 with children, C2, C2 with children.
+ * unknown   of enum profile_part, as of feed_unknown(): null is written for them */
+void write_sums(struct frame *fr, unsigned unknown, uint64_t hits, uint64_t c1, uint64_t c2);
+void write_figures(struct frame *fr, unsigned unknown, const uint64_t v[5]);
+
 /* ---- feed_losses.c ---- */
 
 /* losses_fold - after the rows: intervals of their shares, where events were lost; once a second at
@@ -292,11 +299,6 @@ static inline bool figures_any(const struct function_figures *f)
 }
 
 /* ---- feed_write.c ---- */
-
-/* write_sums - hits, C1 and C2. write_figures - hits, C1, C1 with children, C2, C2 with children.
- * Both write null for what is not known. */
-void write_sums(struct frame *fr, const struct feed *f, uint64_t hits, uint64_t c1, uint64_t c2);
-void write_figures(struct frame *fr, const struct feed *f, const uint64_t v[5]);
 
 /* write_function_name - its row of `names`. write_epoch - the member. */
 void write_function_name(struct frame *fr, uint64_t id, const struct profile_function *is);

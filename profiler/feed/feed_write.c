@@ -69,27 +69,6 @@ static void write_names(struct frame *fr, const struct feed *f, bool all, uint64
         frame_close(fr, ']');
 }
 
-void write_sums(struct frame *fr, const struct feed *f, uint64_t hits, uint64_t c1, uint64_t c2)
-{
-    unsigned unknown = feed_unknown(f);
-    frame_uint_if(fr, !(unknown & PROFILE_HITS), hits);
-    frame_uint_if(fr, !(unknown & PROFILE_C1), c1);
-    frame_uint_if(fr, !(unknown & PROFILE_C2), c2);
-}
-
-static void write_known(struct frame *fr, unsigned unknown, const uint64_t v[5])
-{
-    static const unsigned needs[] = { PROFILE_HITS, PROFILE_C1, PROFILE_C1 | PROFILE_CHILDREN,
-                                      PROFILE_C2, PROFILE_C2 | PROFILE_CHILDREN };
-    for (size_t i = 0; i < ARRAY_LEN(needs); i++)
-        frame_uint_if(fr, !(unknown & needs[i]), v[i]);
-}
-
-void write_figures(struct frame *fr, const struct feed *f, const uint64_t v[5])
-{
-    write_known(fr, feed_unknown(f), v);
-}
-
 /* Not of what was lost itself. */
 static void write_halves(struct frame *fr, const struct feed_function *fn)
 {
@@ -108,8 +87,8 @@ static void write_function_figures(struct frame *fr, const struct feed *f,
     unsigned unknown = feed_unknown(f);
     if (is->hits_unknown)
         unknown |= PROFILE_HITS;
-    write_known(fr, unknown,
-                (uint64_t[]){ is->hits, is->c1, is->c1_children, is->c2, is->c2_children });
+    write_figures(fr, unknown,
+                  (uint64_t[]){ is->hits, is->c1, is->c1_children, is->c2, is->c2_children });
 }
 
 static void write_function(struct frame *fr, const struct feed *f, uint64_t id)
@@ -174,7 +153,7 @@ static void write_node(struct frame *fr, const struct feed *f, uint64_t id, bool
         frame_uint(fr, n->parent);
     if (whole)
         frame_uint(fr, n->function);
-    write_figures(fr, f, v);
+    write_figures(fr, feed_unknown(f), v);
     frame_uint(fr, n->flags);
     frame_close(fr, ']');
 }
@@ -322,7 +301,7 @@ static void write_totals(struct frame *fr, const struct feed *f)
     const struct feed_totals *t = &f->totals;
     frame_key(fr, "tot");
     frame_open(fr, '[');
-    write_sums(fr, f, t->hits, t->c1, t->c2);
+    write_sums(fr, feed_unknown(f), t->hits, t->c1, t->c2);
     frame_close(fr, ']');
 }
 

@@ -13,7 +13,7 @@ static void write_rows(struct frame *fr, const struct feed *f, const struct hist
             continue;
         frame_open(fr, '[');
         frame_uint(fr, i);
-        write_figures(fr, f, r->sum[i].v);
+        write_figures(fr, feed_unknown(f), r->sum[i].v);
         frame_close(fr, ']');
     }
     frame_close(fr, ']');
@@ -38,7 +38,7 @@ static void write_range_totals(struct frame *fr, const struct feed *f,
             all.v[k] += r->sum[i].v[k];
     frame_key(fr, "tot");
     frame_open(fr, '[');
-    write_sums(fr, f, all.v[FIGURE_HITS], all.v[FIGURE_C1], all.v[FIGURE_C2]);
+    write_sums(fr, feed_unknown(f), all.v[FIGURE_HITS], all.v[FIGURE_C1], all.v[FIGURE_C2]);
     frame_close(fr, ']');
 }
 

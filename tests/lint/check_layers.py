@@ -87,7 +87,7 @@ STAIRS = {
                         "board_bus", "board_options", "bootrom", "hudi", "board"],
     "profiler/bridge": ["say", "presence", "event_queue", "net", "board_io", "counting", "worker", "wire", "gdb_conn", "gdb_sessions",
                         "gdb_server", "pump", "pump_change", "sampler", "begin", "recover"],
-    "profiler/feed": ["frame", "feed_log", "feed_state", "feed_names", "feed_profile", "feed_losses", "feed_shown", "feed_range feed_series", "feed_marks feed_fold feed", "feed_write",
+    "profiler/feed": ["frame", "feed_known", "feed_log", "feed_state", "feed_names", "feed_profile", "feed_losses", "feed_shown", "feed_range feed_series", "feed_marks feed_fold feed", "feed_write",
                       "feed_write_range",
                       "follow_frame follow", "http_guard", "http_bytes", "http_query", "gzip", "http_fail", "http_stream", "http_answer", "http", "http_lines", "http_raw", "http_readers",
                       "http_command", "timeline_follow timeline", "http_timeline", "http_metrics", "http_static", "listing", "source_text", "function",

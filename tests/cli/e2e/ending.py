@@ -40,13 +40,14 @@ def big_elf(path, megabytes):
     return path
 
 
-def caught_by(pid):
-    """The signals that a process has handlers for, as bits; none if it is gone."""
+def taken_by(pid):
+    """The signals that a process has handlers for, or that its first thread leaves to one that waits for them, as bits; none if it is gone."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii") as f:
-            return int(re.search(r"^SigCgt:\s*([0-9a-f]+)$", f.read(), re.M).group(1), 16)
+            masks = re.findall(r"^(?:SigCgt|SigBlk):\s*([0-9a-f]+)$", f.read(), re.M)
     except OSError:
         return 0
+    return int(masks[0], 16) | int(masks[1], 16)
 
 
 class Run:
@@ -71,11 +72,11 @@ class Run:
             assert self.process.poll() is None and time.monotonic() < until, f"ended before it said {text!r}: {self.err}"
             time.sleep(0.01)
 
-    def wait_until_it_catches(self, signum):
-        """On a busy machine it may take seconds to come to its first line."""
+    def wait_until_it_takes(self, signum):
+        """On a busy machine it may be seconds until its first line has run."""
         until = time.monotonic() + 600
-        while self.process.poll() is None and not caught_by(self.process.pid) >> (signum - 1) & 1:
-            assert time.monotonic() < until, "it does not catch its signal"
+        while self.process.poll() is None and not taken_by(self.process.pid) >> (signum - 1) & 1:
+            assert time.monotonic() < until, "it does not take the signal"
             time.sleep(0.01)
 
     def end(self, signum=signal.SIGTERM):
@@ -132,7 +133,7 @@ class Folder(unittest.TestCase):
 
     def end(self, r, codes=(0,), signum=signal.SIGTERM):
         if -signum not in codes:
-            r.wait_until_it_catches(signum)
+            r.wait_until_it_takes(signum)
         r.end(signum)
         print(f"    {self.id().split('.')[-1]}: ended after {r.seconds:.1f} s, status {r.code}", file=sys.stderr)
         self.assertIn(r.code, codes, r.err)

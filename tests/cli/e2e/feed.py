@@ -334,7 +334,7 @@ class Port(FeedFolder):
                 self.addCleanup(f)
             where = int(re.search(r":(\d+)/", self.wait_for(p, "feed: http")).group(1))
             snap = json.loads(ask(where, "/api/1/snapshot")[2])
-            self.assertEqual((snap["tot"], snap.get("f", []), snap.get("n", [])), ([0, 0, 0], [], []))
+            self.assertEqual((snap["tot"], snap.get("f", []), snap.get("n", [])), ([0, None, None], [], []))
             for path in ("/", "/api/1/series", "/api/1/log", "/api/1/status", "/metrics", "/healthz"):
                 self.assertEqual(ask(where, path)[0], 200, path)
             for path in ("/profile.json", "/profile.prf", "/api/1/raw", "/api/1/function/0", "/api/1/timeline"):

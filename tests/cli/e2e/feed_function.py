@@ -24,8 +24,8 @@ def number(v):
 
 
 def figures(x):
-    """Of samples the feed has 0 where a report has null."""
-    return [number(x[k] or 0) for k in FIGURES]
+    """What is not known is absent in the feed's answer, where a report has null."""
+    return [number(x.get(k)) for k in FIGURES]
 
 
 def kin(tree, function):
