@@ -44,6 +44,8 @@ def run(command, folder, env, tmp, seconds, interrupt_s=None):
                 os.killpg(process.pid, signal.SIGKILL)
                 wait(process, END_S)
         r.code, r.seconds, r.cpu = process.returncode, time.monotonic() - began, process.usage.ru_utime + process.usage.ru_stime
+        if r.code < 0:
+            r.code = 128 - r.code  # as a shell has it, and the rig
         out.seek(0)
         err.seek(0)
         r.out, r.err = out.read(), err.read()
