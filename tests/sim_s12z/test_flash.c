@@ -339,7 +339,11 @@ static void fault__flash_option__programming_says_so(void **state)
     (void)state;
     struct rig r = flash_rig("sim:s12zvml128,fault=flash@2");
     assert_int_equal(run_command(&r, 0x06, FLASH, 5, zeros), CCIF);
+    static const uint16_t two_phrases[] = { 2 };
+    /* to look, verify section, is not one of the N */
+    assert_int_equal(run_command(&r, 0x03, FLASH + 8, 2, two_phrases), CCIF);
     assert_int_equal(run_command(&r, 0x06, FLASH + 8, 5, zeros), CCIF | MGSTAT);
+    assert_int_equal(run_command(&r, 0x03, FLASH + 8, 2, two_phrases), CCIF);
     assert_int_equal(read_byte(&r, FLASH + 8), 0xFF);
     rig_close(&r);
 }

@@ -807,6 +807,20 @@ static void fault_power__times_given__board_starts_anew_afterwards(void **state)
     drop_board(b);
 }
 
+static void fault_power__sh7091__sound_and_video_memory_are_lost(void **state)
+{
+    (void)state;
+    struct sim_board *sb = NULL;
+    assert_int_equal(sh4_board_sh7091.create("fault=no-power@2ms+3ms", NULL, &sb, NULL), 0);
+    struct board *b = CONTAINER_OF(sb, struct board, base);
+    b->sound[0x1234] = b->video[0x1234] = 0x55;
+    wait_us(b, 3000);
+    assert_int_equal(b->sound[0x1234] & b->video[0x1234], 0x55);
+    wait_us(b, 3000);
+    assert_int_equal(b->sound[0x1234] | b->video[0x1234], 0);
+    drop_board(b);
+}
+
 static void fault_unplug__times_given__must_be_opened_again(void **state)
 {
     (void)state;
@@ -962,6 +976,7 @@ int main(void)
         cmocka_unit_test(faults__each__looks_from_outside_as_described),
         cmocka_unit_test(fault_power__times_given__board_starts_anew_afterwards),
         cmocka_unit_test(fault_unplug__times_given__must_be_opened_again),
+        cmocka_unit_test(fault_power__sh7091__sound_and_video_memory_are_lost),
         cmocka_unit_test(fault_power__period_given__comes_again),
         cmocka_unit_test(fault_silent__ase_boot__comes_up_in_the_boot_rom),
         cmocka_unit_test(bootrom__listing__assembles_to_the_words_in_rom),

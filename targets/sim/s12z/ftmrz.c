@@ -46,7 +46,7 @@ static bool divider_fits(const struct s12z_ftmrz *f)
 
 static bool fault_strikes(const struct s12z_ftmrz *f, const char *kind)
 {
-    return board_fault_asked(f->board, kind) && f->commands >= f->board->opt.fault_at;
+    return board_fault_asked(f->board, kind) && f->changes >= f->board->opt.fault_at;
 }
 
 static void set_busy(struct s12z_ftmrz *f, bool busy)
@@ -80,14 +80,13 @@ static void launch_command(struct s12z_ftmrz *f)
 static void complete_command(struct s12z_ftmrz *f)
 {
     const struct ftmrz_command *c = f->running;
-    bool changes = c->uses_flash || c->uses_eeprom;
-    f->commands += changes;
+    f->changes += c->changes;
     set_busy(f, false);
-    if (changes && (fault_strikes(f, "flash") || !divider_fits(f)))
+    if (c->changes && (fault_strikes(f, "flash") || !divider_fits(f)))
         f->fstat |= FSTAT_MGSTAT;
     else
         f->fstat |= c->finish(f);
-    if (changes && fault_strikes(f, "flash-weak"))
+    if (c->changes && fault_strikes(f, "flash-weak"))
         ftmrz_weaken(f);
     f->running = NULL;
     f->done_at = UINT64_MAX;

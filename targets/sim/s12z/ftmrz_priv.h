@@ -39,13 +39,14 @@ struct s12z_ftmrz {
     uint8_t once[ONCE_PHRASES][PHRASE]; /* the program-once field */
     const struct ftmrz_command *running;
     uint64_t done_at;  /* core cycle; UINT64_MAX: idle */
-    uint64_t commands; /* commands on flash or EEPROM since power-on, for fault=flash@N */
+    uint64_t changes; /* how often something was programmed or erased, for fault=flash@N */
 };
 
 /* A command. ix_min and ix_max: the FCCOBIX that it takes. */
 struct ftmrz_command {
     uint8_t code, ix_min, ix_max;
     bool uses_flash, uses_eeprom; /* these memories cannot be read meanwhile */
+    bool changes;                 /* programs or erases */
     /* Called before it begins. Returns ACCERR or FPVIOL of FSTAT, or 0: it may begin. */
     uint8_t (*check)(struct s12z_ftmrz *f);
     /* Called at its end, and does what the command does. Returns MGSTAT. */

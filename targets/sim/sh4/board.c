@@ -423,13 +423,17 @@ static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
     return 0;
 }
 
-/* Power is back. RAM is lost, flash is not, and the RTC, which has a battery, goes on. Sound and
- * video memory should be lost, too, but keep their contents here. */
+/* Power is back. RAM is lost, with sound and video memory; flash is not, and the RTC, which has a
+ * battery, goes on. */
 static void power_up(struct board *b)
 {
     uint64_t at = b->cpu.cycle, clocks = b->hudi.clocks;
     sh4_cpu_fini(&b->cpu);
     memset(b->ram, 0, BOARD_RAM_BYTES);
+    if (b->sound)
+        memset(b->sound, 0, BOARD_SOUND_BYTES);
+    if (b->video)
+        memset(b->video, 0, BOARD_VIDEO_BYTES);
     b->reset_pin_low = b->hudi_reset = b->asebrk_low = false;
     if (build_cpu(b, at, NULL) < 0)
         b->fault_phase = FAULT_SHOWS; /* out of memory: power stays off */
