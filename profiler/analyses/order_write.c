@@ -78,8 +78,8 @@ static void print_head(const struct order *o, const struct order_head *h, const 
     sink_printf(out, "%s\n", text_if(!h->build_id_len, "none"));
     sink_printf(out, "%salgorithm %s, cache of %u bytes, lines of %u, ways %u\n", before,
                 order_algorithm_name(h->algorithm), o->cache.size, o->cache.line, o->cache.ways);
-    sink_printf(out, "%s%zu sections in %zu cliques; what it saves is not predicted\n", before,
-                o->nmoving, o->ncliques);
+    sink_printf(out, "%s%zu section%s in %zu clique%s; what it saves is not predicted\n", before,
+                o->nmoving, plural_s(o->nmoving), o->ncliques, plural_s(o->ncliques));
 }
 
 /* ---- GNU ld ---- */

@@ -124,9 +124,9 @@ void optimize_text(const struct order *o, const struct order_head *head,
     print_groups(o, out);
     print_warnings(o, out);
     sink_printf(out,
-                "\n%zu sections in %zu clique%s. What the order saves is not predicted: count it\n"
+                "\n%zu section%s in %zu clique%s. What the order saves is not predicted: count it\n"
                 "before and after, with probeprof stat --c1 icache-miss.\n",
-                o->nmoving, o->ncliques, plural_s(o->ncliques));
+                o->nmoving, plural_s(o->nmoving), o->ncliques, plural_s(o->ncliques));
 }
 
 /* ---- JSON ---- */

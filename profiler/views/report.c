@@ -312,9 +312,8 @@ static void add_intervals(const struct profile_info *i, const struct text_sink *
         snprintf(joined, sizeof joined, " groups of %s",
                  report_grouped(i->stretches_joined, b, sizeof b));
     sink_printf(out,
-                "          with 95 %% probability the true share of C1 is within +- C1+- of "
-                "seen%%,\n          by %s%s stretches between losses, if what was lost is like "
-                "them\n",
+                "          with 95 %% probability the true share of C1 is within +- C1+- of\n"
+                "          seen%%, if losses are like the %s%s stretches between them\n",
                 report_grouped(i->stretches, a, sizeof a), joined);
 }
 
@@ -344,10 +343,9 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
         sink_printf(out, "\n          the board was away %s: what ran then is not in here",
                     count_times(away, a, sizeof a));
     if (resets)
-        sink_printf(out,
-                    "\n          the board was reset %s: what ran until it was traced again is not "
-                    "in here",
-                    count_times(resets, a, sizeof a));
+        sink_printf(
+            out, "\n          reset %s: what ran until the board was traced again is not in here",
+            count_times(resets, a, sizeof a));
     if (blind.amount)
         sink_printf(out, "\n          %.1f %% of C1 ran where code may have been left unseen, %s",
                     ratio_or_0(100.0 * (double)blind.c1, (double)p->total_c1),
@@ -356,8 +354,8 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
     if (i->stretches && lost.c1)
         add_intervals(i, out);
     if (i->doubtful || blind.amount)
-        sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how "
-                         "much of it at most\n");
+        sink_printf(out, "          ? marks what may in part be a neighbour's; ?%% is how much, at "
+                         "most\n");
 }
 
 /* Another run, in which the program was sampled. */

@@ -144,17 +144,16 @@ static void report__estimated_counter__corrected_alike_everywhere_with_its_sprea
                   "     1     30     30    0.4      0      0      └─tree.c:walk\n"
                   "     1    110    310    4.4      1      3  interrupt 0x8c000600\n"
                   "     1    200    200    2.8      2      2  └─list::walk(node*, int)\n");
-    expect_report(
-        print_summary, p, &(struct report_options){ 0 },
-        "total     11 hits in 1 pass\n"
-        "C1        7,035 elapsed-time cycles\n"
-        "C2        50 icache-miss\n"
-        "estimate  C1: a cycle table, corrected x2.81 by 12 time stamps;\n"
-        "          with 95 % probability the true C1 is within +- percent of it\n"
-        "coverage  22 events, 0 lost, 1 doubtful\n"
-        "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
-        "time      5,000 target cycles, 2.5 s on the host\n"
-        "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
+    expect_report(print_summary, p, &(struct report_options){ 0 },
+                  "total     11 hits in 1 pass\n"
+                  "C1        7,035 elapsed-time cycles\n"
+                  "C2        50 icache-miss\n"
+                  "estimate  C1: a cycle table, corrected x2.81 by 12 time stamps;\n"
+                  "          with 95 % probability the true C1 is within +- percent of it\n"
+                  "coverage  22 events, 0 lost, 1 doubtful\n"
+                  "          ? marks what may in part be a neighbour's; ?% is how much, at most\n"
+                  "time      5,000 target cycles, 2.5 s on the host\n"
+                  "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
     for (size_t k = 0; k < p->nfunctions; k++)
         p->functions[k].cache_line =
             PROFILE_NOT_CACHED; /* a part without a cache: the column goes */
@@ -334,13 +333,12 @@ static void report__losses__shares_of_what_was_seen_with_intervals(void **state)
                   "  5.8    4.3     8 ?main\n"
                   "6 more functions not shown\n");
     report_summary(p, &o, sink_to(&m));
-    assert_non_null(strstr(sink_text(&m),
-                           "coverage  22 events, 7 lost, 1 doubtful\n"
-                           "          96.00 % of C1 seen\n"
-                           "          with 95 % probability the true share of C1 is "
-                           "within +- C1+- of seen%,\n"
-                           "          by 1,234 stretches between losses, if what was "
-                           "lost is like them\n"));
+    assert_non_null(strstr(sink_text(&m), "coverage  22 events, 7 lost, 1 doubtful\n"
+                                          "          96.00 % of C1 seen\n"
+                                          "          with 95 % probability the true share of C1 is "
+                                          "within +- C1+- of\n"
+                                          "          seen%, if losses are like the 1,234 stretches "
+                                          "between them\n"));
     sink_free(&m);
     p->info.stretches = 0; /* one stretch tells nothing */
     assert_int_equal(cell_list_parse("c1+-", &o.columns, NULL), 0);
@@ -515,15 +513,14 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    expect_report(
-        print_summary, p, &(struct report_options){ 0 },
-        "total     11 hits in 1 pass\n"
-        "C1        2,500 elapsed-time cycles\n"
-        "C2        50 icache-miss\n"
-        "coverage  22 events, 0 lost, 1 doubtful\n"
-        "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
-        "time      5,000 target cycles, 2.5 s on the host\n"
-        "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
+    expect_report(print_summary, p, &(struct report_options){ 0 },
+                  "total     11 hits in 1 pass\n"
+                  "C1        2,500 elapsed-time cycles\n"
+                  "C2        50 icache-miss\n"
+                  "coverage  22 events, 0 lost, 1 doubtful\n"
+                  "          ? marks what may in part be a neighbour's; ?% is how much, at most\n"
+                  "time      5,000 target cycles, 2.5 s on the host\n"
+                  "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
     add_loss(p, (struct coverage_row){
                     .kind = COVERAGE_LOST, .amount = 1234567, .c1 = 250, .bound = true });
     p->info.doubtful = 0;

@@ -154,7 +154,7 @@ class Intervals(Folder):
             d = json.loads(self.report(self.record(name), "--json"))
             text = self.report(self.record(name))
             self.assertRegex(text, rf"(?m)^ +{re.escape(columns).replace(chr(92) + ' ', ' +')}  function$")
-            self.assertIn(f"by {d['losses']['stretches']:,} stretches between losses, if what was lost is like them", text)
+            self.assertIn(f"if losses are like the {d['losses']['stretches']:,} stretches between them", text)
             rows = self.report(self.record(name), "--columns", "seen%,C1+-,hits+-").split("\n\n")[1].splitlines()
             shown = {line.split()[-1].lstrip("?"): line.split()[:3] for line in rows[2:]}
             self.assertEqual(shown["events)"], ["-", "-", "-"])
