@@ -38,7 +38,7 @@ struct s12z_ftmrz {
     bool backdoor_spent;
     uint8_t once[ONCE_PHRASES][PHRASE]; /* the program-once field */
     const struct ftmrz_command *running;
-    uint64_t done_at;  /* core cycle; UINT64_MAX: idle */
+    uint64_t done_at; /* core cycle; UINT64_MAX: idle */
     uint64_t changes; /* how often something was programmed or erased, for fault=flash@N */
 };
 
