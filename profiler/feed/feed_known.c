@@ -1,18 +1,14 @@
 /* Which figures are known, and rows of them: null is what is not. */
 #include "probe/base/util.h"
 #include "profiler/feed/feed_priv.h"
-
-static bool counter_is_unused(const struct feed *f, unsigned k, uint64_t total)
-{
-    return f->totals.samples || (!f->about.counter[k] && !total);
-}
+#include "profiler/profile/profile.h"
 
 unsigned feed_unknown(const struct feed *f)
 {
     unsigned unknown = f->totals.unknown & ~(unsigned)(PROFILE_C1 | PROFILE_C2);
-    if (counter_is_unused(f, 0, f->totals.c1))
+    if (!profile_counter_is_used(f->totals.samples, f->about.counter[0], f->totals.c1))
         unknown |= PROFILE_C1;
-    if (counter_is_unused(f, 1, f->totals.c2))
+    if (!profile_counter_is_used(f->totals.samples, f->about.counter[1], f->totals.c2))
         unknown |= PROFILE_C2;
     return unknown;
 }

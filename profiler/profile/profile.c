@@ -380,13 +380,16 @@ const char *profile_description_name(unsigned description)
     return names[description < ARRAY_LEN(names) ? description : PROFILE_UNKNOWN];
 }
 
+bool profile_counter_is_used(bool samples, bool is_named, uint64_t total)
+{
+    return !samples && (is_named || total);
+}
+
 bool profile_has_counter(const struct profile *p, unsigned i)
 {
     const uint64_t total[2] = { p->total_c1, p->total_c2 };
     const struct profile_counter *c = &p->info.counter[i];
-    if (p->type == PROFILE_STATISTICAL)
-        return false;
-    return c->code || c->name || total[i];
+    return profile_counter_is_used(p->type == PROFILE_STATISTICAL, c->code || c->name, total[i]);
 }
 
 unsigned profile_unknown(const struct profile *p)

@@ -326,8 +326,10 @@ int profile_take_unfinished(struct profile *p, const struct calltree *t, const c
 bool profile_knows(const struct profile *p, enum profile_part part);
 unsigned profile_unknown(const struct profile *p);
 
-/* profile_has_counter - profile_knows() of counter i, 0 or 1: it has a name, or a total from a file
- * without one. Never in a statistical profile. */
+/* profile_has_counter - profile_knows() of counter i, 0 or 1: it has a number or a name, or a total
+ * from a file without them. Never in a statistical profile. profile_counter_is_used - the same by
+ * hand, for what has no profile yet. */
+bool profile_counter_is_used(bool samples, bool is_named, uint64_t total);
 bool profile_has_counter(const struct profile *p, unsigned i);
 
 /* profile_function_at - index of the function that holds addr, which may have an overlay's number
