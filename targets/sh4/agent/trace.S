@@ -13,9 +13,10 @@
 ! one of the table are touched in all.
 
         .text
-        .global trace_base, save, cold, ext, rom, slots, slot_spc, calib, calib_call, calib_f, trace_end
-        .global calib_out, calib_in
-        .global l_size, l_size5, l_specials, l_kernel, l_next1, l_next4, l_next6, calls_struct, meant
+        .global trace_base, save, cold, ext, rom, slots, slot_spc
+        .global calib, calib_call, calib_f, calib_out, calib_in, trace_end
+        .global l_size, l_size5, l_specials, l_kernel, l_next1, l_next4, l_next6
+        .global calls_struct, meant
 
         ! Offsets in the save block (R15). It has two cache lines, with all that a plain event
         ! needs.
