@@ -11,7 +11,7 @@
 
 enum { PROGRAMS = 32, FOLDS = 60, LEAST_CUTS = 1000 };
 
-static uint32_t pick_below(void *ctx, uint32_t n) { return n ? below(ctx, n) : 0; }
+static uint32_t pick_below(void *ctx, uint32_t n) { return n ? random_below(ctx, n) : 0; }
 
 /* Of functions without symbols, whose ends are known only when the next one has run; of those that
  * have some; and of what is no function. */
@@ -38,7 +38,7 @@ static void run_rig(struct rig_config cfg, uint64_t seed, struct sums *sums)
     cfg.ctx = &seed;
     struct rig *r = rig_new(&cfg);
     for (unsigned k = 0; k < FOLDS; k++) {
-        rig_run(r, below(&seed, 3) ? below(&seed, 300) : 0);
+        rig_run(r, random_below(&seed, 3) ? random_below(&seed, 300) : 0);
         rig_bustle(r);
         rig_fold(r);
         rig_read(r);

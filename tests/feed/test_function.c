@@ -313,7 +313,7 @@ static void store_nops(const char *path, uint32_t addr, size_t n)
     memcpy(elf->names, names, sizeof names);
     for (size_t i = 0; i < n; i++)
         elf->code[i] = 0x0009;
-    store(path, elf, sizeof *elf + 2 * n);
+    store_file(path, elf, sizeof *elf + 2 * n);
     free(elf);
 }
 
@@ -340,9 +340,9 @@ static void source__names_lead_nowhere_else(void **state)
     (void)state;
     char *folder = temp_folder(), *source = temp_path(folder, "a.c"),
          *elf = temp_path(folder, "a.elf"), *text = temp_path(folder, "a.txt");
-    store(source, "one\r\ntwo\n", 9);
-    store(text, "one\n", 4);
-    store(elf, "", 0);
+    store_file(source, "one\r\ntwo\n", 9);
+    store_file(text, "one\n", 4);
+    store_file(elf, "", 0);
     const struct {
         const char *name, *directory, *elf;
         bool found;

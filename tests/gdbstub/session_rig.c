@@ -43,7 +43,7 @@ int rig_teardown(void **state)
     return 0;
 }
 
-void pump(struct fixture *fx)
+void pump_target(struct fixture *fx)
 {
     for (struct session *each = fx->stub->sessions; each; each = each->next)
         while (session_work(each))
@@ -95,7 +95,7 @@ static void render_packets(const uint8_t *out, size_t n, char *text, size_t cap)
     text[k] = 0;
 }
 
-const char *answer(struct fixture *fx, struct session *s)
+const char *take_answer(struct fixture *fx, struct session *s)
 {
     const uint8_t *out;
     size_t n = session_pending(s, &out);
@@ -104,7 +104,7 @@ const char *answer(struct fixture *fx, struct session *s)
     return fx->answer;
 }
 
-void feed(struct session *s, const void *p, size_t len)
+void feed_bytes(struct session *s, const void *p, size_t len)
 {
     struct err err;
     assert_int_equal(session_feed(s, p, len, &err), len);
@@ -116,24 +116,27 @@ void send_packet(struct session *s, const char *payload, size_t len)
     frame[0] = '$';
     memcpy(frame + 1, payload, len);
     snprintf(frame + 1 + len, 4, "#%02x", rsp_checksum((const uint8_t *)payload, len));
-    feed(s, frame, len + 4);
+    feed_bytes(s, frame, len + 4);
 }
 
 const char *talk_to(struct fixture *fx, struct session *s, const char *payload)
 {
     if (strcmp(payload, "^C") == 0)
-        feed(s, "\003", 1);
+        feed_bytes(s, "\003", 1);
     else
         send_packet(s, payload, strlen(payload));
-    pump(fx);
-    return answer(fx, s);
+    pump_target(fx);
+    return take_answer(fx, s);
 }
 
-const char *talk(struct fixture *fx, const char *payload) { return talk_to(fx, fx->s, payload); }
+const char *talk_first(struct fixture *fx, const char *payload)
+{
+    return talk_to(fx, fx->s, payload);
+}
 
-void no_acks(struct fixture *fx) { assert_string_equal(talk(fx, "QStartNoAckMode"), "+ OK"); }
+void no_acks(struct fixture *fx) { assert_string_equal(talk_first(fx, "QStartNoAckMode"), "+ OK"); }
 
-struct session *second(struct fixture *fx)
+struct session *open_second(struct fixture *fx)
 {
     struct session *s;
     struct err err;
@@ -142,7 +145,7 @@ struct session *second(struct fixture *fx)
     return s;
 }
 
-const char *monitor(struct fixture *fx, struct session *s, const char *line)
+const char *talk_monitor(struct fixture *fx, struct session *s, const char *line)
 {
     char packet[2100] = "qRcmd,";
     hex_encode(packet + 6, (const uint8_t *)line, strlen(line));
@@ -157,9 +160,9 @@ void put_syscall(struct fixture *fx, uint32_t number, uint32_t a, uint32_t b, ui
     memcpy(fx->ram.reg, reg, sizeof reg);
 }
 
-void lose(struct fixture *fx)
+void lose_target(struct fixture *fx)
 {
     fx->ram.gone = true;
     stub_gone(fx->stub, &(struct err){ .what = "x" });
-    answer(fx, fx->s);
+    take_answer(fx, fx->s);
 }

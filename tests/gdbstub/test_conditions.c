@@ -33,49 +33,49 @@ static int running_setup(void **state)
 static void condition__false__goes_on_and_only_then_stops(void **state)
 {
     struct fixture *fx = *state;
-    assert_string_equal(talk(fx, "Z0,1010,2;" FALSE_X), "OK");
-    assert_string_equal(talk(fx, "Z1,1020,2;" FALSE_X FALSE_X), "OK");
-    assert_string_equal(talk(fx, "Z0,1030,2;" FALSE_X TRUE_X), "OK");
-    assert_string_equal(talk(fx, "c"), STOP_AT("05", "30100000", ""));
+    assert_string_equal(talk_first(fx, "Z0,1010,2;" FALSE_X), "OK");
+    assert_string_equal(talk_first(fx, "Z1,1020,2;" FALSE_X FALSE_X), "OK");
+    assert_string_equal(talk_first(fx, "Z0,1030,2;" FALSE_X TRUE_X), "OK");
+    assert_string_equal(talk_first(fx, "c"), STOP_AT("05", "30100000", ""));
     assert_int_equal(fx->ram.resumes, 3);
 }
 
 static void condition__of_a_register__is_what_it_is_then(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,1010,2;" R0_IS_7);
-    talk(fx, "Z0,1020,2");
-    assert_string_equal(talk(fx, "c"), STOP_AT("05", "20100000", ""));
-    talk(fx, "P0=07000000");
-    talk(fx, "P5=00100000");
-    assert_string_equal(talk(fx, "c"), STOP_AT("05", "10100000", ""));
+    talk_first(fx, "Z0,1010,2;" R0_IS_7);
+    talk_first(fx, "Z0,1020,2");
+    assert_string_equal(talk_first(fx, "c"), STOP_AT("05", "20100000", ""));
+    talk_first(fx, "P0=07000000");
+    talk_first(fx, "P5=00100000");
+    assert_string_equal(talk_first(fx, "c"), STOP_AT("05", "10100000", ""));
 }
 
 /* GDB sends the breakpoint again when its condition changes; the last one counts, none too. */
 static void condition__changed__the_last_one_counts(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,1010,2;" TRUE_X);
-    talk(fx, "Z0,1010,2;" FALSE_X);
-    talk(fx, "Z0,1020,2;" FALSE_X);
-    talk(fx, "z0,1020,2");
-    talk(fx, "Z0,1020,2");
-    assert_string_equal(talk(fx, "c"), STOP_AT("05", "20100000", ""));
+    talk_first(fx, "Z0,1010,2;" TRUE_X);
+    talk_first(fx, "Z0,1010,2;" FALSE_X);
+    talk_first(fx, "Z0,1020,2;" FALSE_X);
+    talk_first(fx, "z0,1020,2");
+    talk_first(fx, "Z0,1020,2");
+    assert_string_equal(talk_first(fx, "c"), STOP_AT("05", "20100000", ""));
 }
 
 static void condition__of_two_at_one_place__either_stops(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,1010,2;" FALSE_X);
-    talk(fx, "Z1,1010,2;" TRUE_X);
-    assert_string_equal(talk(fx, "c"), STOP_AT("05", "10100000", ""));
+    talk_first(fx, "Z0,1010,2;" FALSE_X);
+    talk_first(fx, "Z1,1010,2;" TRUE_X);
+    assert_string_equal(talk_first(fx, "c"), STOP_AT("05", "10100000", ""));
 }
 
 static void condition__cannot_be_evaluated__stops_and_says_why(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,1010,2;" NO_MEMORY);
-    assert_string_equal(talk(fx, "c"),
+    talk_first(fx, "Z0,1010,2;" NO_MEMORY);
+    assert_string_equal(talk_first(fx, "c"),
                         "Oits condition: bus error at 0xf0000\n " STOP_AT("05", "10100000", ""));
 }
 
@@ -83,31 +83,31 @@ static void condition__cannot_be_evaluated__stops_and_says_why(void **state)
 static void condition__false_when_interrupted__the_interrupt_is_the_stop(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,1010,2;" FALSE_X);
+    talk_first(fx, "Z0,1010,2;" FALSE_X);
     fx->ram.words_per_poll = 1;
-    assert_string_equal(talk(fx, "c"), "");
+    assert_string_equal(talk_first(fx, "c"), "");
     fx->ram.mute = true;
-    assert_string_equal(talk(fx, "^C"), "");
+    assert_string_equal(talk_first(fx, "^C"), "");
     for (int i = 0; i < 4; i++)
-        pump(fx);
-    assert_string_equal(answer(fx, fx->s), STOP_AT("02", "10100000", ""));
+        pump_target(fx);
+    assert_string_equal(take_answer(fx, fx->s), STOP_AT("02", "10100000", ""));
 }
 
 static void condition__false_for_an_observers_look__it_is_answered(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,1010,2;" FALSE_X);
+    talk_first(fx, "Z0,1010,2;" FALSE_X);
     fx->ram.words_per_poll = 1;
-    assert_string_equal(talk(fx, "c"), "");
-    struct session *o = second(fx);
+    assert_string_equal(talk_first(fx, "c"), "");
+    struct session *o = open_second(fx);
     fx->ram.mute = true;
     assert_string_equal(talk_to(fx, o, "?"), "");
     while (fx->ram.reg[RAM_PC] < 0x1010)
-        pump(fx);
+        pump_target(fx);
     fx->ram.mute = false;
-    pump(fx);
-    assert_memory_equal(answer(fx, o), "T02", 3);
-    assert_string_equal(answer(fx, fx->s), "");
+    pump_target(fx);
+    assert_memory_equal(take_answer(fx, o), "T02", 3);
+    assert_string_equal(take_answer(fx, fx->s), "");
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
 }
 
@@ -115,31 +115,31 @@ static void condition__false_where_a_step_ends__the_step_is_the_stop(void **stat
 {
     static const char *const ways[] = { "s", "vCont;r100e,1010:1" };
     struct fixture *fx = *state;
-    talk(fx, "Z0,1010,2;" FALSE_X);
+    talk_first(fx, "Z0,1010,2;" FALSE_X);
     for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
         print_message("  %s\n", ways[i]);
-        talk(fx, "P5=0e100000");
-        assert_string_equal(talk(fx, ways[i]), STOP_AT("05", "10100000", ""));
+        talk_first(fx, "P5=0e100000");
+        assert_string_equal(talk_first(fx, ways[i]), STOP_AT("05", "10100000", ""));
     }
 }
 
 static void condition__false_within_a_range__the_range_goes_on(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,1010,2;" FALSE_X);
-    assert_string_equal(talk(fx, "vCont;r1000,1020:1"), STOP_AT("05", "20100000", ""));
+    talk_first(fx, "Z0,1010,2;" FALSE_X);
+    assert_string_equal(talk_first(fx, "vCont;r1000,1020:1"), STOP_AT("05", "20100000", ""));
 }
 
 /* `jump` to a breakpoint, and what is true only where PC is there. */
 static void condition__where_the_program_is_told_to_go_on__counts_there(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,3000,2;" FALSE_X);
-    talk(fx, "Z0,3010,2;X8,260005233010"
-             "1327");
-    assert_string_equal(talk(fx, "c3000"), STOP_AT("05", "10300000", ""));
-    talk(fx, "P5=00100000");
-    assert_string_equal(talk(fx, "c3010"), STOP_AT("05", "10300000", ""));
+    talk_first(fx, "Z0,3000,2;" FALSE_X);
+    talk_first(fx, "Z0,3010,2;X8,260005233010"
+                   "1327");
+    assert_string_equal(talk_first(fx, "c3000"), STOP_AT("05", "10300000", ""));
+    talk_first(fx, "P5=00100000");
+    assert_string_equal(talk_first(fx, "c3010"), STOP_AT("05", "10300000", ""));
 }
 
 static void condition__malformed__refused_and_nothing_set(void **state)
@@ -167,7 +167,7 @@ static void condition__malformed__refused_and_nothing_set(void **state)
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         print_message("  %s\n", rows[i]);
-        assert_int_equal(talk(fx, rows[i])[0], 'E');
+        assert_int_equal(talk_first(fx, rows[i])[0], 'E');
         assert_int_equal(fx->ram.nbps, 0);
         assert_int_equal(fx->stub->nbps, 0);
     }
@@ -179,11 +179,11 @@ static void condition__longer_than_kept__refused_in_words(void **state)
     struct fixture *fx = *state;
     int n = snprintf(packet, sizeof packet, "Z0,1010,2;X%x,", AGENT_MAX_BYTES + 1);
     memset(packet + n, '2', 2 * (AGENT_MAX_BYTES + 1));
-    assert_non_null(strstr(talk(fx, packet), "agent expression of 4097 bytes; at most 4096"));
+    assert_non_null(strstr(talk_first(fx, packet), "agent expression of 4097 bytes; at most 4096"));
     n = snprintf(packet, sizeof packet, "Z0,1010,2;");
     for (int i = 0; i < 3000; i++)
         n += snprintf(packet + n, sizeof packet - (size_t)n, TRUE_X);
-    assert_non_null(strstr(talk(fx, packet), "more than 8192 bytes"));
+    assert_non_null(strstr(talk_first(fx, packet), "more than 8192 bytes"));
     assert_int_equal(fx->stub->nbps, 0);
 }
 
@@ -192,37 +192,37 @@ static void condition__longer_than_kept__refused_in_words(void **state)
 static void commands__met__their_text_comes_and_no_stop(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "P0=2a000000");
-    assert_string_equal(talk(fx, "Z0,1010,2;" TRUE_X ";cmds:1," SAYS_R0 SAYS_R0), "OK");
-    assert_string_equal(talk(fx, "Z0,1020,2;" FALSE_X ";cmds:0," SAYS_R0), "OK");
-    talk(fx, "Z0,1040,2");
-    assert_string_equal(talk(fx, "c"), "Or0=42\nr0=42\n " STOP_AT("05", "40100000", ""));
+    talk_first(fx, "P0=2a000000");
+    assert_string_equal(talk_first(fx, "Z0,1010,2;" TRUE_X ";cmds:1," SAYS_R0 SAYS_R0), "OK");
+    assert_string_equal(talk_first(fx, "Z0,1020,2;" FALSE_X ";cmds:0," SAYS_R0), "OK");
+    talk_first(fx, "Z0,1040,2");
+    assert_string_equal(talk_first(fx, "c"), "Or0=42\nr0=42\n " STOP_AT("05", "40100000", ""));
 }
 
 /* A `jump` to a dprintf. */
 static void commands__where_the_program_goes_on__run_there(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,3000,2;cmds:1," SAYS_R0);
-    talk(fx, "Z0,3010,2");
-    assert_string_equal(talk(fx, "c3000"), "Or0=0\n " STOP_AT("05", "10300000", ""));
+    talk_first(fx, "Z0,3000,2;cmds:1," SAYS_R0);
+    talk_first(fx, "Z0,3010,2");
+    assert_string_equal(talk_first(fx, "c3000"), "Or0=0\n " STOP_AT("05", "10300000", ""));
 }
 
 static void commands__fail__said_and_the_program_goes_on(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,1010,2;cmds:1," NO_MEMORY);
-    talk(fx, "Z0,1040,2");
-    assert_string_equal(talk(fx, "c"), "OCommands at 0x1010: bus error at 0xf0000\n " STOP_AT(
-                                           "05", "40100000", ""));
+    talk_first(fx, "Z0,1010,2;cmds:1," NO_MEMORY);
+    talk_first(fx, "Z0,1040,2");
+    assert_string_equal(talk_first(fx, "c"), "OCommands at 0x1010: bus error at 0xf0000\n " STOP_AT(
+                                                 "05", "40100000", ""));
 }
 
 static void commands__non_stop__refused_in_words(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "QNonStop:1");
-    assert_non_null(strstr(talk(fx, "Z0,1010,2;cmds:1," SAYS_R0), "dprintf-style gdb"));
-    assert_string_equal(talk(fx, "Z0,1010,2;" FALSE_X), "OK");
+    talk_first(fx, "QNonStop:1");
+    assert_non_null(strstr(talk_first(fx, "Z0,1010,2;cmds:1," SAYS_R0), "dprintf-style gdb"));
+    assert_string_equal(talk_first(fx, "Z0,1010,2;" FALSE_X), "OK");
     assert_int_equal(fx->ram.nbps, 1);
 }
 
@@ -230,9 +230,9 @@ static void commands__gdb_has_left__are_gone_with_it(void **state)
 {
     struct fixture *fx = *state;
     fx->hold = true;
-    talk(fx, "Z0,1010,2;cmds:1," SAYS_R0);
+    talk_first(fx, "Z0,1010,2;cmds:1," SAYS_R0);
     fx->ram.words_per_poll = 1;
-    talk(fx, "c");
+    talk_first(fx, "c");
     session_close(fx->s);
     fx->s = NULL;
     assert_int_equal(fx->ram.nbps, 0);

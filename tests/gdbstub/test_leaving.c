@@ -27,16 +27,16 @@ static void set_and_run(struct fixture *fx)
     fx->hold = true; /* a profile */
     fx->ram.bp_needs_halt = true;
     fx->ram.words_per_poll = 1;
-    talk(fx, "Z0,5000,2");
-    talk(fx, "Z2,6000,4");
-    assert_string_equal(talk(fx, "c"), "");
+    talk_first(fx, "Z0,5000,2");
+    talk_first(fx, "Z2,6000,4");
+    assert_string_equal(talk_first(fx, "c"), "");
     assert_int_equal(fx->ram.nbps, 2);
 }
 
 static void leave_session(struct fixture *fx, const char *how)
 {
     if (how)
-        assert_string_equal(talk(fx, how), "OK");
+        assert_string_equal(talk_first(fx, how), "OK");
     session_close(fx->s);
     fx->s = NULL;
 }
@@ -63,7 +63,7 @@ static void leaving__detach_without_a_profile__nothing_stays(void **state)
     struct fixture *fx = *state;
     set_and_run(fx);
     fx->hold = false;
-    assert_string_equal(talk(fx, "D"), "OK");
+    assert_string_equal(talk_first(fx, "D"), "OK");
     assert_int_equal(fx->ram.nbps, 0);
     assert_int_equal(fx->ram.detaches, 1);
 }
@@ -72,10 +72,10 @@ static void leaving__an_observer_waits__is_not_notified_of_the_halt(void **state
 {
     struct fixture *fx = *state;
     set_and_run(fx);
-    struct session *o = second(fx);
+    struct session *o = open_second(fx);
     assert_string_equal(talk_to(fx, o, "c"), "");
     leave_session(fx, NULL);
-    assert_string_equal(answer(fx, o), "");
+    assert_string_equal(take_answer(fx, o), "");
     assert_int_equal(fx->ram.nbps, 0);
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
     assert_memory_equal(talk_to(fx, o, "^C"), "T02", 3); /* and it controls now */
@@ -112,7 +112,7 @@ static void leaving__no_halt_in_time__its_breakpoint_stops_nobody(void **state)
     fx->ram.mute = fx->ram.halt_asked = false;
     fx->ram.reg[RAM_PC] = 0x4FF0;
     fx->ram.words_per_poll = 100;
-    pump(fx);
+    pump_target(fx);
     assert_int_equal(fx->ram.nbps, 0);
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
     assert_in_range(fx->ram.reg[RAM_PC], 0x5001, 0x7000);
@@ -122,7 +122,7 @@ static void leaving__board_is_gone__breakpoints_go_when_it_is_back(void **state)
 {
     struct fixture *fx = *state;
     set_and_run(fx);
-    lose(fx);
+    lose_target(fx);
     leave_session(fx, NULL);
     fx->ram.gone = false; /* with the breakpoints, which the driver has put back */
     stub_back(fx->stub);
@@ -135,12 +135,12 @@ static void leaving__program_exits_just_then__observers_are_notified(void **stat
 {
     struct fixture *fx = *state;
     set_and_run(fx);
-    struct session *o = second(fx);
+    struct session *o = open_second(fx);
     assert_string_equal(talk_to(fx, o, "c"), "");
     ram_put_word(&fx->ram, fx->ram.reg[RAM_PC], RAM_EXIT);
     fx->ram.mute = true; /* the exit comes first */
     leave_session(fx, NULL);
-    assert_string_equal(answer(fx, o), "W00");
+    assert_string_equal(take_answer(fx, o), "W00");
     assert_int_equal(fx->ram.nbps, 0);
     fx->s = o;
 }
@@ -151,18 +151,20 @@ static void control__taken__the_other_observes_and_its_breakpoints_go(void **sta
 {
     struct fixture *fx = *state;
     set_and_run(fx);
-    struct session *o = second(fx);
-    assert_string_equal(monitor(fx, o, "control"), "=This GDB observes; `monitor control take`.\n");
-    assert_string_equal(monitor(fx, o, "control take"), "=This GDB controls the target.\n");
+    struct session *o = open_second(fx);
+    assert_string_equal(talk_monitor(fx, o, "control"),
+                        "=This GDB observes; `monitor control take`.\n");
+    assert_string_equal(talk_monitor(fx, o, "control take"), "=This GDB controls the target.\n");
     assert_true(session_controls(o));
     assert_int_equal(fx->ram.nbps, 0);
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
-    assert_string_equal(answer(fx, fx->s), "OAnother GDB has taken control; this one observes.\n");
+    assert_string_equal(take_answer(fx, fx->s),
+                        "OAnother GDB has taken control; this one observes.\n");
     assert_memory_equal(talk_to(fx, o, "^C"), "", 1); /* it waits for nothing */
-    assert_memory_equal(answer(fx, fx->s), "T02", 3);
+    assert_memory_equal(take_answer(fx, fx->s), "T02", 3);
     assert_string_equal(talk_to(fx, o, "M2000,1:01"), "OK");
-    assert_string_equal(talk(fx, "M2000,1:02"), "E10");
-    assert_string_equal(monitor(fx, o, "control take"), "=This GDB controls the target.\n");
+    assert_string_equal(talk_first(fx, "M2000,1:02"), "E10");
+    assert_string_equal(talk_monitor(fx, o, "control take"), "=This GDB controls the target.\n");
     session_close(o); /* and back */
     assert_true(session_controls(fx->s));
 }
@@ -182,13 +184,13 @@ static void says_nothing(struct fixture *fx) { (void)fx; }
 static void begins_a_packet(struct fixture *fx)
 {
     no_acks(fx);
-    talk(fx, "Z0,5000,2");
-    feed(fx->s, "$m10", 4);
+    talk_first(fx, "Z0,5000,2");
+    feed_bytes(fx->s, "$m10", 4);
 }
 static void takes_no_answer(struct fixture *fx)
 {
     no_acks(fx);
-    talk(fx, "Z0,5000,2");
+    talk_first(fx, "Z0,5000,2");
     send_packet(fx->s, "g", 1);
 }
 
@@ -207,7 +209,7 @@ static void control__kept_by_who_is_silent__goes_to_who_asks(void **state)
         assert_int_equal(rig_setup((void **)&fx), 0);
         rows[i].is_silent(fx);
         wait_s(fx, 1);
-        struct session *o = second(fx);
+        struct session *o = open_second(fx);
         assert_string_equal(talk_to(fx, o, "M2000,1:02"), "E10"); /* it may only be slow */
         wait_s(fx, 5);
         assert_false(session_controls(o)); /* nobody asks */
@@ -223,14 +225,14 @@ static void control__of_a_user_who_thinks__stays(void **state)
     struct fixture *fx = *state;
     no_acks(fx);
     wait_s(fx, 3);
-    feed(fx->s, "$m10", 4);
+    feed_bytes(fx->s, "$m10", 4);
     wait_s(fx, 1);
-    feed(fx->s, "00,1#", 5); /* slow, but it goes on */
+    feed_bytes(fx->s, "00,1#", 5); /* slow, but it goes on */
     wait_s(fx, 1);
-    feed(fx->s, "8e", 2);
-    answer(fx, fx->s);
+    feed_bytes(fx->s, "8e", 2);
+    take_answer(fx, fx->s);
     wait_s(fx, 3600);
-    struct session *o = second(fx);
+    struct session *o = open_second(fx);
     assert_string_equal(talk_to(fx, o, "M2000,1:02"), "E10");
     assert_true(session_controls(fx->s));
 }

@@ -19,10 +19,10 @@ static int running_setup(void **state)
         return -1;
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "QNonStop:1");
+    talk_first(fx, "QNonStop:1");
     fx->ram.bp_needs_halt = true;
     fx->ram.words_per_poll = 1;
-    assert_string_equal(talk(fx, "vCont;c"), "OK");
+    assert_string_equal(talk_first(fx, "vCont;c"), "OK");
     return 0;
 }
 
@@ -34,13 +34,13 @@ static void moment__breakpoint_set_and_removed__it_runs_on_and_nothing_is_told(v
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(packets); i++) {
         print_message("  %s\n", packets[i]);
-        assert_string_equal(talk(fx, packets[i]), "OK");
+        assert_string_equal(talk_first(fx, packets[i]), "OK");
         assert_int_equal(fx->ram.nbps, there[i]);
         assert_int_equal(fx->ram.state, TARGET_RUNNING);
     }
     fx->ram.reg[RAM_PC] = 0x4FFE;
-    pump(fx);
-    assert_string_equal(answer(fx, fx->s), "%Stop:" STOP_AT("05", "00500000", ""));
+    pump_target(fx);
+    assert_string_equal(take_answer(fx, fx->s), "%Stop:" STOP_AT("05", "00500000", ""));
 }
 
 static void moment__part_sets_them_while_it_runs__no_halt(void **state)
@@ -48,19 +48,19 @@ static void moment__part_sets_them_while_it_runs__no_halt(void **state)
     struct fixture *fx = *state;
     fx->ram.bp_needs_halt = false;
     unsigned resumes = fx->ram.resumes;
-    assert_string_equal(talk(fx, "Z0,5000,2"), "OK");
-    assert_string_equal(talk(fx, "z0,5000,2"), "OK");
+    assert_string_equal(talk_first(fx, "Z0,5000,2"), "OK");
+    assert_string_equal(talk_first(fx, "z0,5000,2"), "OK");
     assert_int_equal(fx->ram.resumes, resumes);
 }
 
 static void moment__program_stops_by_itself_meanwhile__that_is_told(void **state)
 {
     struct fixture *fx = *state;
-    talk(fx, "Z0,5000,2");
+    talk_first(fx, "Z0,5000,2");
     fx->ram.reg[RAM_PC] = 0x4FFE;
     fx->ram.mute = true; /* the breakpoint comes first */
     send_packet(fx->s, "Z0,6000,2", 9);
-    assert_string_equal(answer(fx, fx->s), "%Stop:" STOP_AT("05", "00500000", "") " OK");
+    assert_string_equal(take_answer(fx, fx->s), "%Stop:" STOP_AT("05", "00500000", "") " OK");
     assert_int_equal(fx->ram.nbps, 2);
 }
 
@@ -69,7 +69,7 @@ static void moment__breakpoint_where_it_stands__is_met(void **state)
     struct fixture *fx = *state;
     fx->ram.reg[RAM_PC] = 0x5000;
     send_packet(fx->s, "Z0,5000,2", 9);
-    assert_string_equal(answer(fx, fx->s), "%Stop:" STOP_AT("05", "00500000", "") " OK");
+    assert_string_equal(take_answer(fx, fx->s), "%Stop:" STOP_AT("05", "00500000", "") " OK");
 }
 
 static void moment__a_stop_was_asked_for__it_is_that(void **state)
@@ -77,7 +77,7 @@ static void moment__a_stop_was_asked_for__it_is_that(void **state)
     struct fixture *fx = *state;
     send_packet(fx->s, "vCont;t", 7);
     send_packet(fx->s, "Z0,5000,2", 9);
-    assert_memory_equal(answer(fx, fx->s), "OK %Stop:T00", 12);
+    assert_memory_equal(take_answer(fx, fx->s), "OK %Stop:T00", 12);
     assert_int_equal(fx->ram.nbps, 1);
     assert_int_equal(fx->ram.state, TARGET_HALTED);
 }
@@ -87,7 +87,7 @@ static void moment__refused_there__it_runs_on(void **state)
     struct fixture *fx = *state;
     for (unsigned i = 0; i < RAM_BPS; i++)
         fx->ram.bp[fx->ram.nbps++].len = 0;
-    assert_int_equal(talk(fx, "Z0,5000,2;X3,220127")[0], 'E');
+    assert_int_equal(talk_first(fx, "Z0,5000,2;X3,220127")[0], 'E');
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
     assert_int_equal(fx->stub->nbps, 0);
 }
@@ -96,12 +96,12 @@ static void moment__no_halt_in_time__refused_and_the_late_halt_is_nobodys(void *
 {
     struct fixture *fx = *state;
     fx->ram.mute = true;
-    const char *said = talk(fx, "Z0,5000,2");
+    const char *said = talk_first(fx, "Z0,5000,2");
     assert_non_null(strstr(said, "does not halt"));
     assert_int_equal(fx->ram.nbps, 0);
     fx->ram.mute = false;
-    pump(fx);
-    assert_string_equal(answer(fx, fx->s), "");
+    pump_target(fx);
+    assert_string_equal(take_answer(fx, fx->s), "");
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
 }
 
@@ -109,7 +109,7 @@ static void moment__board_does_not_answer__refused(void **state)
 {
     struct fixture *fx = *state;
     fx->ram.gone = true;
-    assert_int_equal(talk(fx, "Z0,5000,2")[0], 'E');
+    assert_int_equal(talk_first(fx, "Z0,5000,2")[0], 'E');
     fx->ram.gone = false;
 }
 

@@ -228,7 +228,7 @@ static void session__golden_scripts__exact_answers(void **state)
         assert_int_equal(rig_setup((void **)&fx), 0);
         no_acks(fx);
         for (const struct line *l = scripts[i].lines; l->in; l++) {
-            const char *got = talk(fx, l->in);
+            const char *got = talk_first(fx, l->in);
             if (strcmp(got, l->out) != 0)
                 print_message("    %s\n    got  %s\n    want %s\n", l->in, got, l->out);
             assert_string_equal(got, l->out);
@@ -251,9 +251,9 @@ static void session__each_script_byte_by_byte__same_answers(void **state)
                         : snprintf(frame, sizeof frame, "$%s#%02x", l->in,
                                    rsp_checksum((const uint8_t *)l->in, strlen(l->in)));
             for (int k = 0; k < n; k++)
-                feed(fx->s, frame + k, 1);
-            pump(fx);
-            assert_string_equal(answer(fx, fx->s), l->out);
+                feed_bytes(fx->s, frame + k, 1);
+            pump_target(fx);
+            assert_string_equal(take_answer(fx, fx->s), l->out);
         }
         rig_teardown((void **)&fx);
     }
@@ -264,15 +264,15 @@ static void session__each_script_byte_by_byte__same_answers(void **state)
 static void session__acks_on__every_packet_acked_and_resent_on_nak(void **state)
 {
     struct fixture *fx = *state;
-    assert_string_equal(talk(fx, "p5"), "+ 00100000");
-    feed(fx->s, "-", 1);
-    assert_string_equal(answer(fx, fx->s), "00100000");
-    feed(fx->s, "+", 1);
-    assert_string_equal(answer(fx, fx->s), "");
-    feed(fx->s, "$p5#00", 6);
-    assert_string_equal(answer(fx, fx->s), "-");
+    assert_string_equal(talk_first(fx, "p5"), "+ 00100000");
+    feed_bytes(fx->s, "-", 1);
+    assert_string_equal(take_answer(fx, fx->s), "00100000");
+    feed_bytes(fx->s, "+", 1);
+    assert_string_equal(take_answer(fx, fx->s), "");
+    feed_bytes(fx->s, "$p5#00", 6);
+    assert_string_equal(take_answer(fx, fx->s), "-");
     for (int i = 0; i < 100; i++) /* a peer that never takes it */
-        feed(fx->s, "-", 1);
+        feed_bytes(fx->s, "-", 1);
     const uint8_t *out;
     assert_true(session_pending(fx->s, &out) <= MAX_RESENDS * 12);
 }
@@ -281,9 +281,9 @@ static void session__no_ack_mode__bad_packets_vanish(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    feed(fx->s, "+$p5#00-", 8);
-    assert_string_equal(answer(fx, fx->s), "");
-    assert_string_equal(talk(fx, "p5"), "00100000");
+    feed_bytes(fx->s, "+$p5#00-", 8);
+    assert_string_equal(take_answer(fx, fx->s), "");
+    assert_string_equal(talk_first(fx, "p5"), "00100000");
 }
 
 /* ---- bounds ---- */
@@ -295,8 +295,8 @@ static void session__packet_too_long__error_and_it_goes_on(void **state)
     no_acks(fx);
     memset(big, '0', GDBSTUB_PACKET_SIZE + 100);
     send_packet(fx->s, big, GDBSTUB_PACKET_SIZE + 100);
-    assert_string_equal(answer(fx, fx->s), "E16");
-    assert_string_equal(talk(fx, "p5"), "00100000");
+    assert_string_equal(take_answer(fx, fx->s), "E16");
+    assert_string_equal(talk_first(fx, "p5"), "00100000");
     free(big);
 }
 
@@ -310,10 +310,10 @@ static void session__largest_transfers__whole(void **state)
     for (size_t i = 0; i < n; i++)
         snprintf(packet + head + 2 * i, 3, "%02x", (unsigned)(i * 7) & 0xFF);
     send_packet(fx->s, packet, (size_t)head + 2 * n);
-    assert_string_equal(answer(fx, fx->s), "OK");
+    assert_string_equal(take_answer(fx, fx->s), "OK");
     for (size_t i = 0; i < n; i++)
         assert_int_equal(fx->ram.mem[i], i * 7 & 0xFF);
-    assert_string_equal(talk(fx, "m0,ffffff"), talk(fx, "m0,8000"));
+    assert_string_equal(talk_first(fx, "m0,ffffff"), talk_first(fx, "m0,8000"));
     assert_int_equal(strlen(fx->answer), GDBSTUB_PACKET_SIZE);
     assert_memory_equal(fx->answer, packet + head, 2 * n);
     free(packet);
@@ -337,7 +337,7 @@ static void session__peer_that_does_not_read__input_stops_at_a_bound(void **stat
     assert_true(total >= OUT_HIGH && total < OUT_HIGH + 3 * GDBSTUB_PACKET_SIZE);
     assert_true(taken < 100);
     session_sent(fx->s, total);
-    assert_string_equal(talk(fx, "p5"), "00100000");
+    assert_string_equal(talk_first(fx, "p5"), "00100000");
 }
 
 /* A page in a browser may send any of these. */
@@ -360,7 +360,7 @@ static void session__what_is_not_of_the_protocol__ends_it_and_nothing_behind_act
         assert_int_equal(session_feed(s, (const uint8_t *)text, (size_t)n, &err), -ERR_PROTOCOL);
         session_close(s);
         assert_int_equal(session_open(fx->stub, NULL, NULL, &fx->s, &err), 0);
-        assert_string_equal(talk(fx, "p5"), "+ 00100000");
+        assert_string_equal(talk_first(fx, "p5"), "+ 00100000");
     }
 }
 
@@ -371,9 +371,9 @@ static void session__monitor_flood__cut_and_goes_on(void **state)
     no_acks(fx);
     send_packet(fx->s, "qRcmd,666c6f6f64", 16);
     assert_true(session_pending(fx->s, &out) <= OUT_MAX);
-    const char *text = answer(fx, fx->s);
+    const char *text = take_answer(fx, fx->s);
     assert_memory_equal(text, "Oline 00000000 of a long answer", 30);
-    assert_string_equal(talk(fx, "p5"), "00100000");
+    assert_string_equal(talk_first(fx, "p5"), "00100000");
 }
 
 /* ---- registers ---- */
@@ -382,15 +382,15 @@ static void session__g_twice__target_read_once_per_halt(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "?");
-    talk(fx, "g");
+    talk_first(fx, "?");
+    talk_first(fx, "g");
     unsigned reads = fx->ram.reg_reads;
     assert_int_equal(reads, RAM_NREGS - 1); /* one place has no register */
     for (int i = 0; i < 5; i++)
-        talk(fx, "g");
+        talk_first(fx, "g");
     assert_int_equal(fx->ram.reg_reads, reads);
-    talk(fx, "s");
-    talk(fx, "g");
+    talk_first(fx, "s");
+    talk_first(fx, "g");
     assert_int_equal(fx->ram.reg_reads, 2 * reads);
 }
 
@@ -399,26 +399,28 @@ static void session__G_with_a_stale_alias__low_number_wins(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "P0=11111111");
+    talk_first(fx, "P0=11111111");
     assert_string_equal(
-        talk(fx, "G44332211000000000000000000000000000000000010000000800000aa11111111"), "OK");
+        talk_first(fx, "G44332211000000000000000000000000000000000010000000800000aa11111111"),
+        "OK");
     assert_int_equal(fx->ram.reg[RAM_R0], 0x11223344);
     assert_int_equal(fx->ram.reg[RAM_FLAG], 0xAA);
-    assert_string_equal(talk(fx, "g"),
+    assert_string_equal(talk_first(fx, "g"),
                         "44332211000000000000000000000000xxxxxxxx0010000000800000aa44332211");
-    assert_string_equal(talk(fx, "G55"), "OK"); /* shorter than a register: nothing is written */
+    assert_string_equal(talk_first(fx, "G55"),
+                        "OK"); /* shorter than a register: nothing is written */
     assert_int_equal(fx->ram.reg[RAM_R0], 0x11223344);
-    assert_string_equal(talk(fx, "G5"), "E16");
+    assert_string_equal(talk_first(fx, "G5"), "E16");
 }
 
 static void session__running__registers_refused_memory_allowed(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "QNonStop:1");
-    assert_string_equal(talk(fx, "vCont;c"), "OK");
-    assert_string_equal(talk(fx, "g"), "E10");
-    assert_string_equal(talk(fx, "m2000,2"), "0000");
+    talk_first(fx, "QNonStop:1");
+    assert_string_equal(talk_first(fx, "vCont;c"), "OK");
+    assert_string_equal(talk_first(fx, "g"), "E10");
+    assert_string_equal(talk_first(fx, "m2000,2"), "0000");
 }
 
 /* A variable is changed while it runs; what GDB sends at once of a load is refused. */
@@ -429,12 +431,12 @@ static void session__running__a_load_is_refused_a_variable_is_not(void **state)
     no_acks(fx);
     for (int i = 0; i < 65; i++)
         strcat(packet, "5a");
-    talk(fx, "QNonStop:1");
-    assert_string_equal(talk(fx, "vCont;c"), "OK");
-    assert_string_equal(talk(fx, packet), "E10");
-    assert_string_equal(talk(fx, "m2000,2"), "0000");
-    assert_string_equal(talk(fx, "M2000,2:1234"), "OK");
-    assert_string_equal(talk(fx, "m2000,2"), "1234");
+    talk_first(fx, "QNonStop:1");
+    assert_string_equal(talk_first(fx, "vCont;c"), "OK");
+    assert_string_equal(talk_first(fx, packet), "E10");
+    assert_string_equal(talk_first(fx, "m2000,2"), "0000");
+    assert_string_equal(talk_first(fx, "M2000,2:1234"), "OK");
+    assert_string_equal(talk_first(fx, "m2000,2"), "1234");
 }
 
 /* ---- breakpoints ---- */
@@ -444,17 +446,18 @@ static void breakpoints__removed_and_set_again__target_not_bothered(void **state
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "Z0,1006,2");
-    talk(fx, "Z0,1100,2");
+    talk_first(fx, "Z0,1006,2");
+    talk_first(fx, "Z0,1100,2");
     unsigned calls = fx->ram.bp_calls;
     for (int i = 0; i < 5; i++) {
-        assert_string_equal(talk(fx, "z0,1006,2"), "OK");
-        assert_string_equal(talk(fx, "Z0,1006,2"), "OK");
+        assert_string_equal(talk_first(fx, "z0,1006,2"), "OK");
+        assert_string_equal(talk_first(fx, "Z0,1006,2"), "OK");
     }
     assert_int_equal(fx->ram.bp_calls, calls);
-    assert_string_equal(talk(fx, "z0,1006,2"), "OK");
+    assert_string_equal(talk_first(fx, "z0,1006,2"), "OK");
     assert_int_equal(fx->ram.nbps, 2);
-    assert_string_equal(talk(fx, "c"), STOP_AT("05", "00110000", "")); /* the removed one is gone */
+    assert_string_equal(talk_first(fx, "c"),
+                        STOP_AT("05", "00110000", "")); /* the removed one is gone */
     assert_int_equal(fx->ram.nbps, 1);
 }
 
@@ -466,20 +469,21 @@ static void breakpoints__target_full_of_removed_ones__place_is_made(void **state
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < RAM_BPS; i++) {
             snprintf(packet, sizeof packet, "Z0,%x,2", 0x4000 + round * 0x100 + 2 * i);
-            assert_string_equal(talk(fx, packet), "OK");
+            assert_string_equal(talk_first(fx, packet), "OK");
         }
         /* GDB shows it */
-        assert_string_equal(talk(fx, "Z1,9000,2"),
+        assert_string_equal(talk_first(fx, "Z1,9000,2"),
                             "E.resource.all 32 breakpoints are used; delete one");
-        assert_string_equal(monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
+        assert_string_equal(talk_monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
         /* and not this one: it is told */
-        assert_string_equal(talk(fx, "Z2,9000,2"), "E.all 32 breakpoints are used; delete one");
-        assert_string_equal(monitor(fx, fx->s, "version"),
+        assert_string_equal(talk_first(fx, "Z2,9000,2"),
+                            "E.all 32 breakpoints are used; delete one");
+        assert_string_equal(talk_monitor(fx, fx->s, "version"),
                             "OThe request for a breakpoint or watchpoint failed: all 32 "
                             "breakpoints are used\n  delete one\n Oprobeprof 1.2, target ram\n OK");
         for (int i = 0; i < RAM_BPS; i++) {
             snprintf(packet, sizeof packet, "z0,%x,2", 0x4000 + round * 0x100 + 2 * i);
-            assert_string_equal(talk(fx, packet), "OK");
+            assert_string_equal(talk_first(fx, packet), "OK");
         }
     }
 }
@@ -490,13 +494,13 @@ static void breakpoints__refused_one_is_deleted__nothing_is_said_of_it_later(voi
     struct fixture *fx = *state;
     no_acks(fx);
     ram_put_word(&fx->ram, 0x1004, RAM_CRASH);
-    assert_int_equal(talk(fx, "Z0,4000,3")[0], 'E');
+    assert_int_equal(talk_first(fx, "Z0,4000,3")[0], 'E');
     fx->ram.nbps = RAM_BPS;
-    assert_int_equal(talk(fx, "Z2,9000,2")[0], 'E');
+    assert_int_equal(talk_first(fx, "Z2,9000,2")[0], 'E');
     fx->ram.nbps = 0;
-    assert_string_equal(talk(fx, "s"), STOP_AT("05", "02100000", ""));
-    assert_string_equal(talk(fx, "s"), STOP_AT("05", "04100000", ""));
-    assert_string_equal(monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
+    assert_string_equal(talk_first(fx, "s"), STOP_AT("05", "02100000", ""));
+    assert_string_equal(talk_first(fx, "s"), STOP_AT("05", "04100000", ""));
+    assert_string_equal(talk_monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
 }
 
 /* ---- watchpoints, exits, crashes ---- */
@@ -520,8 +524,8 @@ static void session__watchpoints__kind_and_address_reported(void **state)
         no_acks(fx);
         ram_put_word(&fx->ram, 0x1000, rows[i].word);
         fx->ram.reg[RAM_R1] = 0x2001;
-        assert_string_equal(talk(fx, rows[i].z), "OK");
-        assert_string_equal(talk(fx, "c"), rows[i].out);
+        assert_string_equal(talk_first(fx, rows[i].z), "OK");
+        assert_string_equal(talk_first(fx, "c"), rows[i].out);
         rig_teardown((void **)&fx);
     }
 }
@@ -532,9 +536,9 @@ static void session__program_exits__W_with_its_status(void **state)
     no_acks(fx);
     ram_put_word(&fx->ram, 0x1004, RAM_EXIT);
     fx->ram.reg[RAM_R0] = 7;
-    assert_string_equal(talk(fx, "c"), "W07");
-    assert_string_equal(talk(fx, "?"), "W00");
-    struct session *next = second(fx); /* finds a halted board */
+    assert_string_equal(talk_first(fx, "c"), "W07");
+    assert_string_equal(talk_first(fx, "?"), "W00");
+    struct session *next = open_second(fx); /* finds a halted board */
     assert_string_equal(talk_to(fx, next, "?"), STOP_AT("05", "04100000", ""));
 }
 
@@ -543,7 +547,8 @@ static void session__crash__text_then_signal(void **state)
     struct fixture *fx = *state;
     no_acks(fx);
     ram_put_word(&fx->ram, 0x1004, RAM_CRASH);
-    assert_string_equal(talk(fx, "c"), "Ofault at the crash word\n " STOP_AT("0b", "04100000", ""));
+    assert_string_equal(talk_first(fx, "c"),
+                        "Ofault at the crash word\n " STOP_AT("0b", "04100000", ""));
 }
 
 /* ---- host I/O ---- */
@@ -553,8 +558,8 @@ static void fileio__off__refused_to_the_program_and_it_goes_on(void **state)
     struct fixture *fx = *state;
     no_acks(fx);
     put_syscall(fx, 5, 0x2000, 0, 0);
-    talk(fx, "Z0,1006,2");
-    assert_string_equal(talk(fx, "c"), STOP_AT("05", "06100000", ""));
+    talk_first(fx, "Z0,1006,2");
+    assert_string_equal(talk_first(fx, "c"), STOP_AT("05", "06100000", ""));
     assert_int_equal(fx->ram.result, -1);
     assert_int_equal(fx->ram.error, 88);
 }
@@ -565,8 +570,8 @@ static void fileio__off__console_text_still_comes(void **state)
     no_acks(fx);
     memcpy(fx->ram.mem + 0x2000, "hello", 5);
     put_syscall(fx, 4, 1, 0x2000, 5);
-    talk(fx, "Z0,1006,2");
-    assert_string_equal(talk(fx, "c"), "Ohello " STOP_AT("05", "06100000", ""));
+    talk_first(fx, "Z0,1006,2");
+    assert_string_equal(talk_first(fx, "c"), "Ohello " STOP_AT("05", "06100000", ""));
     assert_int_equal(fx->ram.result, 5);
 }
 
@@ -586,13 +591,13 @@ static void fileio__breakpoint_behind_the_call__met(void **state)
         print_message("  %s\n", rows[i].name);
         assert_int_equal(rig_setup((void **)&fx), 0);
         no_acks(fx);
-        talk(fx, "qSupported:swbreak+");
-        talk(fx, rows[i].monitor);
+        talk_first(fx, "qSupported:swbreak+");
+        talk_first(fx, rows[i].monitor);
         put_syscall(fx, 6, 3, 0, 0);
-        talk(fx, "Z0,1002,2");
-        assert_string_equal(talk(fx, "c"), rows[i].first);
+        talk_first(fx, "Z0,1002,2");
+        assert_string_equal(talk_first(fx, "c"), rows[i].first);
         if (rows[i].second)
-            assert_string_equal(talk(fx, "F0"), rows[i].second);
+            assert_string_equal(talk_first(fx, "F0"), rows[i].second);
         assert_int_equal(fx->ram.result, rows[i].second ? 0 : -1);
         rig_teardown((void **)&fx);
     }
@@ -623,12 +628,12 @@ static void fileio__on__requests_and_results(void **state)
         assert_int_equal(rig_setup((void **)&fx), 0);
         no_acks(fx);
         strcpy((char *)fx->ram.mem + 0x2000, "file.txt");
-        assert_string_equal(talk(fx, "qRcmd,66696c65696f206f6e"),
+        assert_string_equal(talk_first(fx, "qRcmd,66696c65696f206f6e"),
                             "=File-I/O is on: the program can use files where GDB runs.\n");
         put_syscall(fx, rows[i].call[0], rows[i].call[1], rows[i].call[2], rows[i].call[3]);
-        talk(fx, "Z0,1006,2");
-        assert_string_equal(talk(fx, "c"), rows[i].request);
-        assert_string_equal(talk(fx, rows[i].reply), STOP_AT("05", "06100000", ""));
+        talk_first(fx, "Z0,1006,2");
+        assert_string_equal(talk_first(fx, "c"), rows[i].request);
+        assert_string_equal(talk_first(fx, rows[i].reply), STOP_AT("05", "06100000", ""));
         assert_int_equal(fx->ram.result, rows[i].result);
         assert_int_equal(fx->ram.error, rows[i].error);
         rig_teardown((void **)&fx);
@@ -639,10 +644,10 @@ static void fileio__ctrl_c_in_the_reply__stops_as_interrupted(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "qRcmd,66696c65696f206f6e");
+    talk_first(fx, "qRcmd,66696c65696f206f6e");
     put_syscall(fx, 3, 0, 0x3000, 16);
-    assert_string_equal(talk(fx, "c"), "Fread,0,3000,10");
-    assert_string_equal(talk(fx, "F-1,4,C"), STOP_AT("02", "02100000", ""));
+    assert_string_equal(talk_first(fx, "c"), "Fread,0,3000,10");
+    assert_string_equal(talk_first(fx, "F-1,4,C"), STOP_AT("02", "02100000", ""));
     assert_int_equal(fx->ram.error, 4);
 }
 
@@ -652,21 +657,21 @@ static void non_stop__runs_and_stops__notified_once(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    assert_string_equal(talk(fx, "QNonStop:1"), "OK");
-    assert_string_equal(talk(fx, "?"), STOP_AT("05", "00100000", ""));
-    assert_string_equal(talk(fx, "vStopped"), "OK");
-    assert_string_equal(talk(fx, "vCont;s:1"), "OK %Stop:" STOP_AT("05", "02100000", ""));
-    assert_string_equal(talk(fx, "vStopped"), "OK");
-    assert_string_equal(talk(fx, "vCont;c"), "OK");
-    assert_string_equal(talk(fx, "?"), "OK");
-    const char *got = talk(fx, "vCont;t");
+    assert_string_equal(talk_first(fx, "QNonStop:1"), "OK");
+    assert_string_equal(talk_first(fx, "?"), STOP_AT("05", "00100000", ""));
+    assert_string_equal(talk_first(fx, "vStopped"), "OK");
+    assert_string_equal(talk_first(fx, "vCont;s:1"), "OK %Stop:" STOP_AT("05", "02100000", ""));
+    assert_string_equal(talk_first(fx, "vStopped"), "OK");
+    assert_string_equal(talk_first(fx, "vCont;c"), "OK");
+    assert_string_equal(talk_first(fx, "?"), "OK");
+    const char *got = talk_first(fx, "vCont;t");
     assert_memory_equal(got, "OK %Stop:T00", 12);
-    assert_string_equal(talk(fx, "vStopped"), "OK");
-    assert_string_equal(talk(fx, "vCont;c"), "OK");
-    got = talk(fx, "vCtrlC");
+    assert_string_equal(talk_first(fx, "vStopped"), "OK");
+    assert_string_equal(talk_first(fx, "vCont;c"), "OK");
+    got = talk_first(fx, "vCtrlC");
     assert_memory_equal(got, "OK %Stop:T02", 12);
-    assert_string_equal(talk(fx, "QNonStop:0"), "OK");
-    assert_string_equal(talk(fx, "QNonStop:2"), "E16");
+    assert_string_equal(talk_first(fx, "QNonStop:0"), "OK");
+    assert_string_equal(talk_first(fx, "QNonStop:2"), "E16");
 }
 
 /* ---- which file runs ---- */
@@ -675,17 +680,17 @@ static void exec_file__named__read_in_parts(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    assert_null(strstr(talk(fx, "qSupported"), "exec-file"));
-    assert_string_equal(talk(fx, "qXfer:exec-file:read::0,1000"), "E00");
+    assert_null(strstr(talk_first(fx, "qSupported"), "exec-file"));
+    assert_string_equal(talk_first(fx, "qXfer:exec-file:read::0,1000"), "E00");
     fx->stub->cfg.exec_file = "/home/me/a b#1.elf";
-    assert_non_null(strstr(talk(fx, "qSupported"), ";qXfer:exec-file:read+"));
-    assert_string_equal(talk(fx, "qXfer:exec-file:read::0,1000"), "l/home/me/a b}\0031.elf");
-    assert_string_equal(talk(fx, "qXfer:exec-file:read:1:0,6"), "m/home/");
-    assert_string_equal(talk(fx, "qXfer:exec-file:read:1:6,100"), "lme/a b}\0031.elf");
-    assert_string_equal(talk(fx, "qXfer:exec-file:read::12,1"), "l");
-    assert_string_equal(talk(fx, "qXfer:exec-file:read::13,1"), "E16");
-    assert_string_equal(talk(fx, "qXfer:exec-file:read:0,1"), "E00");
-    assert_string_equal(talk(fx, "qXfer:exec-file:read:"), "E00");
+    assert_non_null(strstr(talk_first(fx, "qSupported"), ";qXfer:exec-file:read+"));
+    assert_string_equal(talk_first(fx, "qXfer:exec-file:read::0,1000"), "l/home/me/a b}\0031.elf");
+    assert_string_equal(talk_first(fx, "qXfer:exec-file:read:1:0,6"), "m/home/");
+    assert_string_equal(talk_first(fx, "qXfer:exec-file:read:1:6,100"), "lme/a b}\0031.elf");
+    assert_string_equal(talk_first(fx, "qXfer:exec-file:read::12,1"), "l");
+    assert_string_equal(talk_first(fx, "qXfer:exec-file:read::13,1"), "E16");
+    assert_string_equal(talk_first(fx, "qXfer:exec-file:read:0,1"), "E00");
+    assert_string_equal(talk_first(fx, "qXfer:exec-file:read:"), "E00");
 }
 
 /* ---- monitor ---- */
@@ -694,26 +699,26 @@ static void monitor__words__reach_the_right_table(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    assert_string_equal(monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
-    assert_string_equal(monitor(fx, fx->s, "bdccsr"), "Obdccsr OK");
-    assert_string_equal(monitor(fx, fx->s, " echo  a \"b c\" d"), "Oecho|a|b c|d OK");
-    assert_string_equal(monitor(fx, fx->s, "reset sideways"),
+    assert_string_equal(talk_monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
+    assert_string_equal(talk_monitor(fx, fx->s, "bdccsr"), "Obdccsr OK");
+    assert_string_equal(talk_monitor(fx, fx->s, " echo  a \"b c\" d"), "Oecho|a|b c|d OK");
+    assert_string_equal(talk_monitor(fx, fx->s, "reset sideways"),
                         "OError: reset: sideways is neither halt nor run\n  reset [halt|run]\n OK");
-    assert_string_equal(monitor(fx, fx->s, "ecko"),
+    assert_string_equal(talk_monitor(fx, fx->s, "ecko"),
                         "OError: no monitor command ecko\n  did you mean echo?\n OK");
-    assert_string_equal(monitor(fx, fx->s, "go"),
+    assert_string_equal(talk_monitor(fx, fx->s, "go"),
                         "OError: no monitor command go; here it is\n  continue\n OK");
-    assert_string_equal(monitor(fx, fx->s, "mdw 0x2000"),
+    assert_string_equal(talk_monitor(fx, fx->s, "mdw 0x2000"),
                         "OError: no monitor command mdw; here it is\n  x/1xw ADDRESS\n OK");
-    assert_non_null(strstr(monitor(fx, fx->s, "reset init"), "reset and is halted"));
-    assert_string_equal(monitor(fx, fx->s, "fail"),
+    assert_non_null(strstr(talk_monitor(fx, fx->s, "reset init"), "reset and is halted"));
+    assert_string_equal(talk_monitor(fx, fx->s, "fail"),
                         "OError: this never works\n  try something else\n OK");
-    const char *help = monitor(fx, fx->s, "help");
+    const char *help = talk_monitor(fx, fx->s, "help");
     assert_non_null(strstr(help, "reset [halt|run]"));
     assert_non_null(strstr(help, "echo WORDS"));
-    talk(fx, "qSupported:error-message+");
-    assert_string_equal(monitor(fx, fx->s, "fail"), "E.this never works; try something else");
-    assert_string_equal(talk(fx, "qRcmd,6"),
+    talk_first(fx, "qSupported:error-message+");
+    assert_string_equal(talk_monitor(fx, fx->s, "fail"), "E.this never works; try something else");
+    assert_string_equal(talk_first(fx, "qRcmd,6"),
                         "E.malformed packet: qRcmd expects digits, at most 1024 characters");
 }
 
@@ -721,16 +726,16 @@ static void monitor__reset_run__continue_waits_for_the_next_stop(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "Z0,20,2");
-    assert_string_equal(monitor(fx, fx->s, "reset halt"),
+    talk_first(fx, "Z0,20,2");
+    assert_string_equal(talk_monitor(fx, fx->s, "reset halt"),
                         "=The target was reset and is halted; `maintenance flush register-cache` "
                         "shows its registers.\n");
-    assert_string_equal(talk(fx, "p5"), "00000000");
+    assert_string_equal(talk_first(fx, "p5"), "00000000");
     fx->ram.words_per_poll = 2;
-    monitor(fx, fx->s, "reset run");
+    talk_monitor(fx, fx->s, "reset run");
     unsigned resumes = fx->ram.resumes;
     fx->ram.words_per_poll = 0;
-    assert_string_equal(talk(fx, "c"), "T0505:20000000;06:00000000;thread:1;");
+    assert_string_equal(talk_first(fx, "c"), "T0505:20000000;06:00000000;thread:1;");
     assert_int_equal(fx->ram.resumes, resumes);
 }
 
@@ -740,7 +745,7 @@ static void observers__may_read_not_write(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    struct session *o = second(fx);
+    struct session *o = open_second(fx);
     const char *refusal = "E.another GDB controls the target, this one observes; it takes over "
                           "when the other one leaves, or by monitor control take";
     talk_to(fx, o, "qSupported:error-message+");
@@ -755,7 +760,8 @@ static void observers__may_read_not_write(void **state)
         print_message("  %s\n", refused[i]);
         assert_string_equal(talk_to(fx, o, refused[i]), refusal);
     }
-    assert_string_equal(monitor(fx, o, "sessions"), "O1: controls\n2: observes, this one\n OK");
+    assert_string_equal(talk_monitor(fx, o, "sessions"),
+                        "O1: controls\n2: observes, this one\n OK");
     assert_int_equal(fx->ram.resumes, 0);
     assert_int_equal(fx->ram.reg_writes, 0);
     assert_int_equal(fx->ram.resets, 0);
@@ -765,19 +771,19 @@ static void observers__wait_and_look__are_notified_without_disturbing(void **sta
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    struct session *o = second(fx);
+    struct session *o = open_second(fx);
     fx->ram.words_per_poll = 1;
-    talk(fx, "c");
+    talk_first(fx, "c");
     const char *got = talk_to(fx, o, "?"); /* runs: a look */
     assert_memory_equal(got, "T02", 3);
-    assert_string_equal(answer(fx, fx->s), "");
+    assert_string_equal(take_answer(fx, fx->s), "");
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
     assert_int_equal(strlen(talk_to(fx, o, "g")), 66);
     assert_string_equal(talk_to(fx, o, "c"), "");
-    feed(fx->s, "\003", 1);
-    pump(fx);
-    assert_memory_equal(answer(fx, fx->s), "T02", 3);
-    assert_memory_equal(answer(fx, o), "T02", 3);
+    feed_bytes(fx->s, "\003", 1);
+    pump_target(fx);
+    assert_memory_equal(take_answer(fx, fx->s), "T02", 3);
+    assert_memory_equal(take_answer(fx, o), "T02", 3);
 }
 
 static void observers__look_where_a_breakpoint_is__program_stops_there(void **state)
@@ -785,18 +791,18 @@ static void observers__look_where_a_breakpoint_is__program_stops_there(void **st
     struct fixture *fx = *state;
     char packet[32], want[80];
     no_acks(fx);
-    struct session *o = second(fx);
-    talk(fx, "qSupported:swbreak+");
+    struct session *o = open_second(fx);
+    talk_first(fx, "qSupported:swbreak+");
     fx->ram.words_per_poll = 1;
-    talk(fx, "c");
+    talk_first(fx, "c");
     uint32_t pc = fx->ram.reg[RAM_PC];
     snprintf(packet, sizeof packet, "Z0,%x,2", pc);
     send_packet(fx->s, packet, strlen(packet));
-    assert_string_equal(answer(fx, fx->s), "OK");
+    assert_string_equal(take_answer(fx, fx->s), "OK");
     assert_memory_equal(talk_to(fx, o, "?"), "T02", 3);
     snprintf(want, sizeof want, "T0505:%02x%02x0000;06:00800000;thread:1;swbreak:;", pc & 0xFF,
              pc >> 8);
-    assert_string_equal(answer(fx, fx->s), want);
+    assert_string_equal(take_answer(fx, fx->s), want);
     assert_int_equal(fx->ram.state, TARGET_HALTED);
 }
 
@@ -804,8 +810,8 @@ static void observers__controller_leaves__oldest_takes_over(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    struct session *o = second(fx), *o2 = second(fx);
-    talk(fx, "Z0,1006,2");
+    struct session *o = open_second(fx), *o2 = open_second(fx);
+    talk_first(fx, "Z0,1006,2");
     assert_int_equal(fx->ram.nbps, 1);
     session_close(fx->s);
     assert_int_equal(fx->ram.nbps, 0);
@@ -831,12 +837,12 @@ static void detach__alone__board_is_let_go(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "Z0,1006,2");
-    assert_string_equal(talk(fx, "D"), "OK");
+    talk_first(fx, "Z0,1006,2");
+    assert_string_equal(talk_first(fx, "D"), "OK");
     assert_true(session_finished(fx->s));
     assert_int_equal(fx->ram.detaches, 1);
     session_close(fx->s);
-    struct session *s = second(fx); /* attaches again, halts when asked */
+    struct session *s = open_second(fx); /* attaches again, halts when asked */
     assert_int_equal(fx->ram.attaches, 1);
     assert_memory_equal(talk_to(fx, s, "?"), "T02", 3);
 }
@@ -845,8 +851,8 @@ static void session__breaks_off_while_halted__goes_on_only_for_somebody_who_wait
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    struct session *o = second(fx);
-    talk(fx, "Z0,1006,2");
+    struct session *o = open_second(fx);
+    talk_first(fx, "Z0,1006,2");
     fx->hold = true;
     session_close(fx->s);
     assert_int_equal(fx->ram.state, TARGET_HALTED); /* the other one can let it go on */
@@ -856,7 +862,7 @@ static void session__breaks_off_while_halted__goes_on_only_for_somebody_who_wait
     assert_int_equal(fx->ram.detaches, 0);
     fx->ram.halt_asked = true;
     fx->hold = false;
-    struct session *s = second(fx);
+    struct session *s = open_second(fx);
     assert_memory_equal(talk_to(fx, s, "?"), "T02", 3);
     session_close(s);
     assert_int_equal(fx->ram.state, TARGET_HALTED);
@@ -867,8 +873,8 @@ static void detach__something_holds_the_target__only_resumed(void **state)
     struct fixture *fx = *state;
     fx->hold = true;
     no_acks(fx);
-    talk(fx, "Z0,1006,2");
-    assert_string_equal(talk(fx, "D;1"), "OK");
+    talk_first(fx, "Z0,1006,2");
+    assert_string_equal(talk_first(fx, "D;1"), "OK");
     assert_int_equal(fx->ram.detaches, 0);
     assert_int_equal(fx->ram.nbps, 0);
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
@@ -882,38 +888,39 @@ static void gone__while_running__reported_and_breakpoints_come_back(void **state
     const struct err why = { .what = "USB unplugged", .hint = "plug it in" };
     no_acks(fx);
     fx->ram.words_per_poll = 1;
-    talk(fx, "Z0,1100,2");
-    talk(fx, "c");
+    talk_first(fx, "Z0,1100,2");
+    talk_first(fx, "c");
     fx->ram.gone = true;
     stub_gone(fx->stub, &why);
-    assert_string_equal(answer(fx, fx->s), "OThe connection to the target is lost: USB unplugged; "
-                                           "plug it in\nStill looking for it.\n");
-    assert_string_equal(talk(fx, "m2000,4"), "E01");
+    assert_string_equal(take_answer(fx, fx->s),
+                        "OThe connection to the target is lost: USB unplugged; "
+                        "plug it in\nStill looking for it.\n");
+    assert_string_equal(talk_first(fx, "m2000,4"), "E01");
     fx->ram.gone = false;
     fx->ram.nbps = 0; /* as after power loss */
     stub_back(fx->stub);
-    assert_string_equal(answer(fx, fx->s), "OThe target is back.\n");
+    assert_string_equal(take_answer(fx, fx->s), "OThe target is back.\n");
     assert_int_equal(fx->ram.nbps, 1);
     fx->ram.words_per_poll = 1000;
-    pump(fx);
-    assert_string_equal(answer(fx, fx->s), STOP_AT("05", "00110000", ""));
+    pump_target(fx);
+    assert_string_equal(take_answer(fx, fx->s), STOP_AT("05", "00110000", ""));
 }
 
 static void gone__ctrl_c_meanwhile__answered(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "c");
-    lose(fx);
-    assert_string_equal(talk(fx, "^C"),
+    talk_first(fx, "c");
+    lose_target(fx);
+    assert_string_equal(talk_first(fx, "^C"),
                         "OThe target does not answer; its state is unknown.\n T02thread:1;");
     assert_string_equal(
-        talk(fx, "c"),
+        talk_first(fx, "c"),
         "E.the target does not answer; check adapter, cable and power; it is being looked for");
     /* GDB waits for ever behind an error here */
-    assert_string_equal(talk(fx, "?"), "T02thread:1;");
+    assert_string_equal(talk_first(fx, "?"), "T02thread:1;");
     assert_string_equal(
-        talk(fx, "g"),
+        talk_first(fx, "g"),
         "E.the target does not answer; check adapter, cable and power; it is being looked for");
 }
 
@@ -933,13 +940,13 @@ static void troubled__question_mark_pending__a_stop_then_the_reason(void **state
         no_acks(fx);
         fx->ram.state = TARGET_RUNNING;
         send_packet(fx->s, questions[i], strlen(questions[i]));
-        assert_string_equal(answer(fx, fx->s), "");
+        assert_string_equal(take_answer(fx, fx->s), "");
         stub_troubled(fx->stub, &no_halt);
-        assert_string_equal(answer(fx, fx->s), "T02thread:1;");
+        assert_string_equal(take_answer(fx, fx->s), "T02thread:1;");
         send_packet(fx->s, "g", 1);
-        assert_string_equal(answer(fx, fx->s), "E.halt: no answer; is it clocked?");
-        pump(fx); /* it stops after all */
-        assert_string_equal(talk(fx, "m2000,1"), "00");
+        assert_string_equal(take_answer(fx, fx->s), "E.halt: no answer; is it clocked?");
+        pump_target(fx); /* it stops after all */
+        assert_string_equal(talk_first(fx, "m2000,1"), "00");
         fx->s->acks = true; /* as it began */
     }
 }
@@ -949,14 +956,14 @@ static void troubled__ctrl_c_pending__says_so_and_tries_again(void **state)
     struct fixture *fx = *state;
     no_acks(fx);
     send_packet(fx->s, "c", 1);
-    feed(fx->s, "\003", 1);
+    feed_bytes(fx->s, "\003", 1);
     stub_troubled(fx->stub, &no_halt);
     assert_string_equal(
-        answer(fx, fx->s),
+        take_answer(fx, fx->s),
         "Ohalt: no answer; is it clocked?\nIt is taken to run on; Ctrl-C tries again.\n");
     stub_troubled(fx->stub, &no_halt); /* nobody asked again: not said again */
-    assert_string_equal(answer(fx, fx->s), "");
-    assert_string_equal(talk(fx, "^C"), STOP_AT("02", "00100000", ""));
+    assert_string_equal(take_answer(fx, fx->s), "");
+    assert_string_equal(talk_first(fx, "^C"), STOP_AT("02", "00100000", ""));
 }
 
 static void stop_with_text__in_answer_to_a_question__comes_alone(void **state)
@@ -970,28 +977,29 @@ static void stop_with_text__in_answer_to_a_question__comes_alone(void **state)
     send_packet(fx->s, "?", 1);
     fx->ram.state = TARGET_HALTED;
     stub_stopped(fx->stub, &stop);
-    assert_string_equal(answer(fx, fx->s), STOP_AT("02", "00100000", ""));
+    assert_string_equal(take_answer(fx, fx->s), STOP_AT("02", "00100000", ""));
     fx->ram.words_per_poll = 1;
     send_packet(fx->s, "c", 1);
     fx->ram.state = TARGET_HALTED;
     stub_stopped(fx->stub, &stop);
-    assert_string_equal(answer(fx, fx->s), "Ohalted in a handler\n " STOP_AT("02", "00100000", ""));
+    assert_string_equal(take_answer(fx, fx->s),
+                        "Ohalted in a handler\n " STOP_AT("02", "00100000", ""));
 }
 
 static void gone__while_halted__halted_again_when_it_runs_after(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "?");
+    talk_first(fx, "?");
     fx->ram.gone = true;
     stub_gone(fx->stub, &(struct err){ .what = "x" });
-    assert_string_equal(answer(fx, fx->s), "");
+    assert_string_equal(take_answer(fx, fx->s), "");
     fx->ram.gone = false;
     fx->ram.state = TARGET_RUNNING;
     stub_back(fx->stub);
-    pump(fx);
+    pump_target(fx);
     assert_int_equal(fx->ram.state, TARGET_HALTED);
-    assert_string_equal(talk(fx, "m2000,1"), "00");
+    assert_string_equal(talk_first(fx, "m2000,1"), "00");
 }
 
 /* The program stops while nobody looks; then the target is back. */
@@ -1007,20 +1015,20 @@ static void gone__breakpoint_or_call_meanwhile__reported_as_ever(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "qSupported:swbreak+");
-    talk(fx, "?"); /* from here on exits are noticed */
-    talk(fx, "Z0,1100,2");
+    talk_first(fx, "qSupported:swbreak+");
+    talk_first(fx, "?"); /* from here on exits are noticed */
+    talk_first(fx, "Z0,1100,2");
     send_packet(fx->s, "c", 1);
-    lose(fx);
+    lose_target(fx);
     stop_unseen(fx);
-    assert_string_equal(answer(fx, fx->s),
+    assert_string_equal(take_answer(fx, fx->s),
                         "OThe target is back.\n " STOP_AT("05", "00110000", "swbreak:;"));
     ram_put_word(&fx->ram, 0x1102, RAM_EXIT);
-    talk(fx, "z0,1100,2");
+    talk_first(fx, "z0,1100,2");
     send_packet(fx->s, "c", 1);
-    lose(fx);
+    lose_target(fx);
     stop_unseen(fx);
-    assert_string_equal(answer(fx, fx->s), "OThe target is back.\n W00");
+    assert_string_equal(take_answer(fx, fx->s), "OThe target is back.\n W00");
 }
 
 /* GDB has interrupted a host call, whose stop is the program's last; it waits for nothing. */
@@ -1028,13 +1036,13 @@ static void gone__while_halted_in_a_call__nothing_is_asked_of_gdb(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
-    talk(fx, "?");
+    talk_first(fx, "?");
     fx->ram.gone = true;
     stub_gone(fx->stub, &(struct err){ .what = "x" });
     fx->ram.gone = false;
     fx->ram.last = (struct target_stop){ .reason = STOP_SYSCALL, .syscall = { .number = 4 } };
     stub_back(fx->stub);
-    assert_string_equal(answer(fx, fx->s), "");
+    assert_string_equal(take_answer(fx, fx->s), "");
     assert_int_equal(fx->ram.state, TARGET_HALTED);
 }
 
@@ -1055,15 +1063,15 @@ static void gone__ctrl_c_or_step_was_under_way__halted_when_back(void **state)
         send_packet(fx->s, rows[i].begin, strlen(rows[i].begin));
         fx->ram.gone = rows[i].ctrl_c == AS_IT_GOES;
         if (rows[i].ctrl_c != NEVER)
-            feed(fx->s, "\003", 1);
-        lose(fx);
+            feed_bytes(fx->s, "\003", 1);
+        lose_target(fx);
         fx->ram.gone = fx->ram.halt_asked = false;
         /* attaching forgets what was under way */
         fx->ram.how = (struct resume){ .kind = RESUME_CONTINUE };
         stub_back(fx->stub);
-        pump(fx);
+        pump_target(fx);
         assert_int_equal(fx->ram.state, TARGET_HALTED);
-        assert_string_equal(answer(fx, fx->s),
+        assert_string_equal(take_answer(fx, fx->s),
                             "OThe target is back.\n " STOP_AT("02", "00100000", ""));
         fx->s->acks = true; /* as it began */
     }
@@ -1084,7 +1092,7 @@ static void search__ctrl_c_meanwhile__given_up(void **state)
     send_packet(s, "qCRC:0,10000", 12);
     while (session_work(s))
         ;
-    assert_string_equal(answer(fx, s), "+ E01");
+    assert_string_equal(take_answer(fx, s), "+ E01");
     assert_int_equal(looks, 3);
 }
 
@@ -1110,7 +1118,7 @@ static void walks__piece_by_piece__as_in_one(void **state)
                              0); /* not before it has answered */
         while (session_work(fx->s))
             pieces++;
-        const char *text = answer(fx, fx->s);
+        const char *text = take_answer(fx, fx->s);
         assert_int_equal(strncmp(text, rows[i].reply, strlen(rows[i].reply)), 0);
         assert_in_range(pieces, rows[i].pieces ? rows[i].pieces - 2 : 0, rows[i].pieces);
     }
@@ -1124,7 +1132,7 @@ static void walks__beyond_the_address_space__refused(void **state)
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(packets); i++) {
         print_message("  %s\n", packets[i]);
-        assert_string_equal(talk(fx, packets[i]), "+ E16");
+        assert_string_equal(talk_first(fx, packets[i]), "+ E16");
     }
 }
 
@@ -1156,7 +1164,7 @@ static void packet_rows__every_one_from_an_observer__changes_nothing(void **stat
     static const char *const args[] = { "",   "0,1000,2", "0=00000001", "2000,1:01",
                                         ";c", "00000001", "7265736574" };
     no_acks(fx);
-    struct session *o = second(fx);
+    struct session *o = open_second(fx);
     struct ram_target before = fx->ram;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < ARRAY_LEN(args); k++) {
@@ -1164,7 +1172,7 @@ static void packet_rows__every_one_from_an_observer__changes_nothing(void **stat
             snprintf(packet, sizeof packet, "%s%s", rows[i].name, args[k]);
             if (session_finished(o)) {
                 session_close(o);
-                o = second(fx);
+                o = open_second(fx);
             }
             talk_to(fx, o, packet);
         }
@@ -1183,16 +1191,16 @@ static void secured_part__without_a_program__has_a_monitor_in_extended_mode(void
     fx->ram.secured = true;
     fx->ram.state = TARGET_DETACHED;
     /* plain remote: an error here would hang GDB, so the registers tell */
-    assert_string_equal(talk(fx, "?"), "T02thread:1;");
-    assert_string_equal(talk(fx, "g"), "E.it is secured; erase it");
-    assert_string_equal(talk(fx, "!"), "OK");
-    assert_string_equal(talk(fx, "?"), "W00");
-    assert_string_equal(talk(fx, "vAttach;1"), "E.it is secured; erase it");
-    assert_string_equal(talk(fx, "qRcmd,6563686f"), "Oecho OK");
+    assert_string_equal(talk_first(fx, "?"), "T02thread:1;");
+    assert_string_equal(talk_first(fx, "g"), "E.it is secured; erase it");
+    assert_string_equal(talk_first(fx, "!"), "OK");
+    assert_string_equal(talk_first(fx, "?"), "W00");
+    assert_string_equal(talk_first(fx, "vAttach;1"), "E.it is secured; erase it");
+    assert_string_equal(talk_first(fx, "qRcmd,6563686f"), "Oecho OK");
     fx->ram.secured = false;
     fx->ram.state = TARGET_HALTED;
-    assert_string_equal(talk(fx, "vAttach;1"), STOP_AT("05", "00100000", ""));
-    assert_int_not_equal(talk(fx, "g")[0], 'E'); /* what was wrong before is over */
+    assert_string_equal(talk_first(fx, "vAttach;1"), STOP_AT("05", "00100000", ""));
+    assert_int_not_equal(talk_first(fx, "g")[0], 'E'); /* what was wrong before is over */
 }
 
 int main(void)

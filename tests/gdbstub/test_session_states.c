@@ -76,7 +76,7 @@ static void feed_packet(struct fixture *fx, const char *payload)
     send_packet(fx->s, payload, strlen(payload));
 }
 
-static void ctrl_c(struct fixture *fx) { feed(fx->s, "\003", 1); }
+static void ctrl_c(struct fixture *fx) { feed_bytes(fx->s, "\003", 1); }
 
 /* The target as it may be when a packet comes, whatever the session believes: reset by somebody, or
  * stopped a moment ago. */
@@ -205,7 +205,7 @@ static void cause_event(struct fixture *fx, enum session_event event)
     case SESSION_ON_HALT_FAILED: let_the_halt_fail(fx); break;
     case SESSION_ON_FILE_ASKED: ask_for_a_file(fx); break;
     case SESSION_ON_FILE_ANSWERED: feed_packet(fx, "F10"); break;
-    case SESSION_ON_FILE_LOST: lose(fx); break;
+    case SESSION_ON_FILE_LOST: lose_target(fx); break;
     case SESSION_ON_REPLIED: ask_of_a_halted_one(fx); break;
     case SESSION_ON_OWN_REPLIED: report_stop(fx, STOP_SWBREAK); break;
     case SESSION_ON_EXIT_REPLIED: report_stop(fx, STOP_EXIT); break;
@@ -261,7 +261,7 @@ static void reach_purpose(struct fixture *fx, struct session *o, enum halt_purpo
 {
     target_is(fx, TARGET_RUNNING);
     if (purpose == HALT_SNAPSHOT)
-        feed(o, "\003", 1);
+        feed_bytes(o, "\003", 1);
     else if (purpose == HALT_USER)
         ctrl_c(fx);
     else if (purpose == HALT_START)
@@ -275,11 +275,11 @@ static void cause_halt(struct fixture *fx, struct session *o, enum halt_event ev
 {
     target_is(fx, TARGET_RUNNING);
     switch (event) {
-    case HALT_ON_SNAPSHOT_ASKED: feed(o, "\003", 1); break;
+    case HALT_ON_SNAPSHOT_ASKED: feed_bytes(o, "\003", 1); break;
     case HALT_ON_ASKED: ctrl_c(fx); break;
     case HALT_ON_START_ASKED: feed_packet(fx, "vRun;"); break;
     case HALT_ON_OVER: report_stop(fx, STOP_REQUEST); break;
-    default: lose(fx);
+    default: lose_target(fx);
     }
 }
 
@@ -289,7 +289,7 @@ static void halt__each_change_of_the_table__is_made_by_packets_and_news(void **s
     for (enum halt_purpose p = HALT_REFUSED + 1; p < HALT_NPURPOSES; p++)
         for (enum halt_event e = 0; e < HALT_NEVENTS; e++) {
             struct fixture *fx = start_session();
-            struct session *o = second(fx);
+            struct session *o = open_second(fx);
             reach_purpose(fx, o, p);
             met_halt[p][e] = false;
             cause_halt(fx, o, e);

@@ -152,7 +152,7 @@ static const char all_five[] =
 static const char *list_threads(struct system *y)
 {
     stub_forget_regs(y->fx->stub); /* as a stop does */
-    const char *text = talk(y->fx, "qXfer:threads:read::0,4000");
+    const char *text = talk_first(y->fx, "qXfer:threads:read::0,4000");
     static char kept[2048];
     char *to = kept;
     for (; *text && to < kept + sizeof kept - 1; text++) /* without the packet's escapes */
@@ -165,23 +165,23 @@ static void threads__both_sizes_of_lists__are_listed_with_names_and_states(void 
 {
     static const uint32_t sizes[] = { 20, 28 };
     struct system *y = *state;
-    assert_non_null(strstr(talk(y->fx, "qSupported"), ";qXfer:threads:read+"));
+    assert_non_null(strstr(talk_first(y->fx, "qSupported"), ";qXfer:threads:read+"));
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
         tear_down_system(state);
         set_up_system(state);
         make_system(y, sizes[i]);
         assert_string_equal(list_threads(y), all_five);
     }
-    assert_string_equal(talk(y->fx, "qfThreadInfo"), "m2,1,3,4,5");
-    assert_string_equal(talk(y->fx, "qsThreadInfo"), "l");
-    assert_string_equal(talk(y->fx, "qC"), "QC1");
+    assert_string_equal(talk_first(y->fx, "qfThreadInfo"), "m2,1,3,4,5");
+    assert_string_equal(talk_first(y->fx, "qsThreadInfo"), "l");
+    assert_string_equal(talk_first(y->fx, "qC"), "QC1");
     assert_string_equal(
-        talk(y->fx, "qThreadExtraInfo,5"),
+        talk_first(y->fx, "qThreadExtraInfo,5"),
         "74687265652c2073757370656e6465642c207265676973746572733a20706f7274206e6f74206b6e6f776e");
-    assert_string_equal(talk(y->fx, "qThreadExtraInfo,6"), "E16");
-    assert_string_equal(talk(y->fx, "T5"), "OK");
-    assert_string_equal(talk(y->fx, "T6"), "E16");
-    assert_string_equal(talk(y->fx, "?"), STOP_AT("05", "00100000", ""));
+    assert_string_equal(talk_first(y->fx, "qThreadExtraInfo,6"), "E16");
+    assert_string_equal(talk_first(y->fx, "T5"), "OK");
+    assert_string_equal(talk_first(y->fx, "T6"), "E16");
+    assert_string_equal(talk_first(y->fx, "?"), STOP_AT("05", "00100000", ""));
 }
 
 static void threads__system_has_not_begun__there_is_the_cpu(void **state)
@@ -204,8 +204,8 @@ static void threads__another_runs__numbers_stay(void **state)
     list_threads(y);
     put_word(y, CURRENT, BLOCKS + 3 * EACH);
     assert_non_null(strstr(list_threads(y), "<thread id=\"5\" name=\"three\">running<"));
-    assert_string_equal(talk(y->fx, "qC"), "QC5");
-    assert_string_equal(talk(y->fx, "?"), "T0505:00100000;06:00800000;thread:5;");
+    assert_string_equal(talk_first(y->fx, "qC"), "QC5");
+    assert_string_equal(talk_first(y->fx, "?"), "T0505:00100000;06:00800000;thread:5;");
 }
 
 /* Each is a moment in which the program may have been halted, or memory that is no such list. */
@@ -251,32 +251,32 @@ static void threads__one_that_does_not_run__has_no_registers_and_takes_none(void
     make_system(y, 20);
     const char absent[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
     char own[80];
-    snprintf(own, sizeof own, "%s", talk(fx, "g"));
-    assert_string_equal(talk(fx, "Hg5"), "OK");
-    assert_string_equal(talk(fx, "g"), absent);
-    assert_string_equal(talk(fx, "p5"), "xxxxxxxx");
-    assert_string_equal(talk(fx, "P0=01000000"), "E01");
-    assert_string_equal(talk(fx, "G01000000"), "E01");
+    snprintf(own, sizeof own, "%s", talk_first(fx, "g"));
+    assert_string_equal(talk_first(fx, "Hg5"), "OK");
+    assert_string_equal(talk_first(fx, "g"), absent);
+    assert_string_equal(talk_first(fx, "p5"), "xxxxxxxx");
+    assert_string_equal(talk_first(fx, "P0=01000000"), "E01");
+    assert_string_equal(talk_first(fx, "G01000000"), "E01");
     assert_int_equal(fx->ram.reg_writes, 0);
-    assert_string_equal(talk(fx, "Hg1"), "OK");
-    assert_string_equal(talk(fx, "g"), own);
-    assert_string_equal(talk(fx, "Hg5"), "OK");
-    assert_string_equal(talk(fx, "Hg0"), "OK");
-    assert_string_equal(talk(fx, "g"), own);
-    assert_string_equal(talk(fx, "Hg6"), "E16");
-    assert_string_equal(talk(fx, "Hg5"), "OK");
+    assert_string_equal(talk_first(fx, "Hg1"), "OK");
+    assert_string_equal(talk_first(fx, "g"), own);
+    assert_string_equal(talk_first(fx, "Hg5"), "OK");
+    assert_string_equal(talk_first(fx, "Hg0"), "OK");
+    assert_string_equal(talk_first(fx, "g"), own);
+    assert_string_equal(talk_first(fx, "Hg6"), "E16");
+    assert_string_equal(talk_first(fx, "Hg5"), "OK");
     put_word(y, CURRENT, BLOCKS + 3 * EACH); /* it runs by now */
     stub_forget_regs(fx->stub);
-    assert_string_equal(talk(fx, "g"), own);
+    assert_string_equal(talk_first(fx, "g"), own);
 }
 
 static void threads__a_stop__is_whose_registers_are_read_next(void **state)
 {
     struct system *y = *state;
     make_system(y, 20);
-    talk(y->fx, "Hg5");
-    assert_string_equal(talk(y->fx, "vCont;s:1;c"), STOP_AT("05", "02100000", ""));
-    assert_string_equal(talk(y->fx, "p5"), "02100000");
+    talk_first(y->fx, "Hg5");
+    assert_string_equal(talk_first(y->fx, "vCont;s:1;c"), STOP_AT("05", "02100000", ""));
+    assert_string_equal(talk_first(y->fx, "p5"), "02100000");
 }
 
 /* ---- stepping ---- */
@@ -285,11 +285,11 @@ static void threads__step_of_one_that_does_not_run__is_refused(void **state)
 {
     struct system *y = *state;
     make_system(y, 20);
-    const char *no = talk(y->fx, "vCont;s:5;c");
+    const char *no = talk_first(y->fx, "vCont;s:5;c");
     assert_non_null(strstr(no, "E.the thread of number 5 does not run"));
     assert_non_null(strstr(no, "thread of number 1 runs"));
     assert_int_equal(y->fx->ram.resumes, 0);
-    assert_string_equal(talk(y->fx, "vCont;s:1"), STOP_AT("05", "02100000", ""));
+    assert_string_equal(talk_first(y->fx, "vCont;s:1"), STOP_AT("05", "02100000", ""));
 }
 
 /* The word at PC stores r0 at r1: the step itself is what makes another task run. */
@@ -304,11 +304,11 @@ static void threads__a_step_that_switches__is_anothers_unless_one_was_let_go_alo
     fx->ram.reg[RAM_R1] = CURRENT;
     put_word(y, CURRENT, 0x3100);
     stub_forget_regs(fx->stub);
-    assert_string_equal(talk(fx, "vCont;s:3;c"), "T0505:02100000;06:00800000;thread:5;");
+    assert_string_equal(talk_first(fx, "vCont;s:3;c"), "T0505:02100000;06:00800000;thread:5;");
     put_word(y, CURRENT, 0x3100);
     fx->ram.reg[RAM_PC] = 0x1000;
     stub_forget_regs(fx->stub);
-    assert_string_equal(talk(fx, "vCont;s:3"),
+    assert_string_equal(talk_first(fx, "vCont;s:3"),
                         "OThis stop is thread 5's (three), which ran while GDB let thread 3 go "
                         "alone.\n T0505:02100000;06:00800000;thread:3;");
 }
@@ -320,20 +320,20 @@ static void threads__a_step_that_switches__is_told_right_to_others(void **state)
     struct fixture *fx = y->fx;
     make_system(y, 20);
     list_threads(y);
-    struct session *other = second(fx);
+    struct session *other = open_second(fx);
     ram_put_word(&fx->ram, 0x1000, RAM_STORE);
     fx->ram.reg[RAM_R0] = 0x80;
     fx->ram.reg[RAM_R1] = CURRENT;
     put_word(y, CURRENT, 0x3100);
     stub_forget_regs(fx->stub);
-    assert_non_null(strstr(talk(fx, "vCont;s:3"), "thread:3;"));
-    assert_string_equal(talk(fx, "qC"), "QC3");
+    assert_non_null(strstr(talk_first(fx, "vCont;s:3"), "thread:3;"));
+    assert_string_equal(talk_first(fx, "qC"), "QC3");
     assert_string_equal(talk_to(fx, other, "?"), "T0505:02100000;06:00800000;thread:5;");
     assert_string_equal(talk_to(fx, other, "qC"), "QC5");
     session_close(fx->s);
     fx->s = other;
-    assert_string_equal(talk(fx, "?"), "T0505:02100000;06:00800000;thread:5;");
-    assert_string_equal(talk(fx, "vCont;s:5"), "T0505:04100000;06:00800000;thread:5;");
+    assert_string_equal(talk_first(fx, "?"), "T0505:02100000;06:00800000;thread:5;");
+    assert_string_equal(talk_first(fx, "vCont;s:5"), "T0505:04100000;06:00800000;thread:5;");
 }
 
 static void threads__non_stop__there_is_the_cpu(void **state)
@@ -341,11 +341,11 @@ static void threads__non_stop__there_is_the_cpu(void **state)
     struct system *y = *state;
     make_system(y, 20);
     put_word(y, CURRENT, BLOCKS + 3 * EACH);
-    talk(y->fx, "QNonStop:1");
+    talk_first(y->fx, "QNonStop:1");
     assert_string_equal(list_threads(y),
                         "l<?xml version=\"1.0\"?><threads><thread id=\"1\">ram, halted; its "
                         "threads are shown without non-stop mode only</thread></threads>");
-    assert_string_equal(talk(y->fx, "?"), STOP_AT("05", "00100000", ""));
+    assert_string_equal(talk_first(y->fx, "?"), STOP_AT("05", "00100000", ""));
 }
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, set_up_system, tear_down_system)

@@ -39,7 +39,7 @@ struct plan {
     uint32_t features;
 };
 
-unsigned pick(struct nasty_program *p, unsigned n)
+unsigned pick_below(struct nasty_program *p, unsigned n)
 {
     p->random ^= p->random << 13; /* xorshift64 */
     p->random ^= p->random >> 7;
@@ -47,7 +47,7 @@ unsigned pick(struct nasty_program *p, unsigned n)
     return (unsigned)((p->random >> 16) % n);
 }
 
-void put(struct nasty_program *p, const char *fmt, ...)
+void put_lines(struct nasty_program *p, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -59,50 +59,50 @@ void put(struct nasty_program *p, const char *fmt, ...)
     p->text[p->len] = 0;
 }
 
-void work(struct nasty_program *p, unsigned n)
+void emit_work(struct nasty_program *p, unsigned n)
 {
     static const char *const some[] = { "add r4,r8", "xor r8,r4",    "rotl r8",   "add #7,r8",
                                         "mov r8,r2", "shll r2",      "xor r2,r8", "swap.w r8,r8",
                                         "not r8,r8", "extu.w r8,r2", "add r2,r4", "sub r4,r8",
                                         "add #-3,r4" };
     while (n--)
-        put(p, "%s", some[pick(p, sizeof some / sizeof some[0])]);
+        put_lines(p, "%s", some[pick_below(p, sizeof some / sizeof some[0])]);
 }
 
 static const char *pick_slot(struct nasty_program *p)
 {
     static const char *const some[] = { "nop", "nop", "mov r8,r4", "add #1,r8", "mov #5,r4" };
-    return some[pick(p, sizeof some / sizeof some[0])];
+    return some[pick_below(p, sizeof some / sizeof some[0])];
 }
 
 /* A literal behind the next instructions, jumped over, so that no pool is ever out of reach. */
-void load(struct nasty_program *p, const char *reg, const char *expression)
+void emit_load(struct nasty_program *p, const char *reg, const char *expression)
 {
     unsigned k = p->nlit++;
-    put(p, "mov.l l_%u,%s\n bra l_%u+4\n nop\n .align 2\n l_%u: .long %s", k, reg, k, k,
-        expression);
+    put_lines(p, "mov.l l_%u,%s\n bra l_%u+4\n nop\n .align 2\n l_%u: .long %s", k, reg, k, k,
+              expression);
 }
 
-void call(struct nasty_program *p, const char *callee, bool near)
+void emit_call(struct nasty_program *p, const char *callee, bool near)
 {
     char lit[64];
     unsigned k;
-    switch (pick(p, near ? 4 : 3)) {
+    switch (pick_below(p, near ? 4 : 3)) {
     case 0:
-        load(p, "r1", callee);
-        put(p, "jsr @r1\n %s", pick_slot(p));
+        emit_load(p, "r1", callee);
+        put_lines(p, "jsr @r1\n %s", pick_slot(p));
         break;
     case 1:
         k = p->nlabel++;
         snprintf(lit, sizeof lit, "%s-b_%u", callee, k);
-        load(p, "r1", lit);
-        put(p, "bsrf r1\n %s\n b_%u:", pick_slot(p), k);
+        emit_load(p, "r1", lit);
+        put_lines(p, "bsrf r1\n %s\n b_%u:", pick_slot(p), k);
         break;
     case 2: /* through a pointer in memory */
-        load(p, "r0", callee);
-        put(p, "mov.l r0,@-r15\n mov.l @r15+,r3\n jsr @r3\n %s", pick_slot(p));
+        emit_load(p, "r0", callee);
+        put_lines(p, "mov.l r0,@-r15\n mov.l @r15+,r3\n jsr @r3\n %s", pick_slot(p));
         break;
-    default: put(p, "bsr %s\n %s", callee, pick_slot(p));
+    default: put_lines(p, "bsr %s\n %s", callee, pick_slot(p));
     }
 }
 
@@ -114,36 +114,36 @@ static void call_number(struct nasty_program *p, int from, int to)
     if (to < 0)
         return;
     name_of(name, to);
-    call(p, name, to - from <= NEAR);
+    emit_call(p, name, to - from <= NEAR);
 }
 
 /* ---- bodies ---- */
 
-void enter(struct nasty_program *p) { put(p, "mov.l r9,@-r15\n sts.l pr,@-r15"); }
+void emit_enter(struct nasty_program *p) { put_lines(p, "mov.l r9,@-r15\n sts.l pr,@-r15"); }
 
-void leave(struct nasty_program *p) { put(p, "lds.l @r15+,pr\n rts\n mov.l @r15+,r9"); }
+void emit_leave(struct nasty_program *p) { put_lines(p, "lds.l @r15+,pr\n rts\n mov.l @r15+,r9"); }
 
 static void put_body(struct nasty_program *p, const struct function *f, int i)
 {
     unsigned k = p->nlabel++;
-    put(p, "mov #%u,r9\n b_%u:", f->loops, k);
-    work(p, 1 + pick(p, 3));
+    put_lines(p, "mov #%u,r9\n b_%u:", f->loops, k);
+    emit_work(p, 1 + pick_below(p, 3));
     call_number(p, i, f->callee[0]);
-    work(p, pick(p, 3));
+    emit_work(p, pick_below(p, 3));
     call_number(p, i, f->callee[1]);
-    put(p, "dt r9\n bf b_%u", k);
+    put_lines(p, "dt r9\n bf b_%u", k);
 }
 
 static void emit_leaf(struct nasty_program *p, const struct function *f)
 {
-    work(p, 1 + pick(p, 6));
+    emit_work(p, 1 + pick_below(p, 6));
     switch (f->variant % 3) {
-    case 0: put(p, "rts\n nop"); break;
-    case 1: put(p, "rts\n add #1,r8"); break;
+    case 0: put_lines(p, "rts\n nop"); break;
+    case 1: put_lines(p, "rts\n add #1,r8"); break;
     default:
-        put(p, "add #-8,r15\n mov.l r8,@r15");
-        work(p, 2);
-        put(p, "rts\n add #8,r15");
+        put_lines(p, "add #-8,r15\n mov.l r8,@r15");
+        emit_work(p, 2);
+        put_lines(p, "rts\n add #8,r15");
     }
 }
 
@@ -151,45 +151,46 @@ static void emit_leaf(struct nasty_program *p, const struct function *f)
 static void emit_recursion(struct nasty_program *p, const struct function *f, int i)
 {
     unsigned k = p->nlabel++;
-    enter(p);
+    emit_enter(p);
     call_number(p, i, f->callee[0]);
-    put(p, "bsr r%d\n mov #%u,r5", i, f->loops);
-    leave(p);
-    put(p, "r%d: mov.l r9,@-r15\n sts.l pr,@-r15\n tst r5,r5\n bt b_%u", i, k);
-    work(p, 1 + pick(p, 3));
-    put(p, "bsr r%d\n add #-1,r5\n b_%u:", i, k);
-    work(p, pick(p, 3));
-    leave(p);
+    put_lines(p, "bsr r%d\n mov #%u,r5", i, f->loops);
+    emit_leave(p);
+    put_lines(p, "r%d: mov.l r9,@-r15\n sts.l pr,@-r15\n tst r5,r5\n bt b_%u", i, k);
+    emit_work(p, 1 + pick_below(p, 3));
+    put_lines(p, "bsr r%d\n add #-1,r5\n b_%u:", i, k);
+    emit_work(p, pick_below(p, 3));
+    emit_leave(p);
 }
 
 static void emit_switch(struct nasty_program *p, const struct function *f, int i)
 {
     unsigned k = p->nlabel++, ways = 2 + f->variant % 3;
-    enter(p);
-    put(p, "mov #%u,r9\n s_%u:", ways, k);
-    put(p, "mov r9,r0\n add #-1,r0");
+    emit_enter(p);
+    put_lines(p, "mov #%u,r9\n s_%u:", ways, k);
+    put_lines(p, "mov r9,r0\n add #-1,r0");
     if (f->variant & 4) {
-        put(p, "shll2 r0\n mov r0,r2\n mova t_%u,r0\n mov.l @(r0,r2),r1\n jmp @r1\n nop", k);
-        put(p, ".align 2\n t_%u:", k);
+        put_lines(p, "shll2 r0\n mov r0,r2\n mova t_%u,r0\n mov.l @(r0,r2),r1\n jmp @r1\n nop", k);
+        put_lines(p, ".align 2\n t_%u:", k);
         for (unsigned w = 0; w < ways; w++)
-            put(p, ".long w%u_%u", w, k);
+            put_lines(p, ".long w%u_%u", w, k);
     } else {
-        put(p, "shll r0\n mov r0,r2\n mova t_%u,r0\n mov.w @(r0,r2),r1\n braf r1\n nop\n v_%u:", k,
+        put_lines(
+            p, "shll r0\n mov r0,r2\n mova t_%u,r0\n mov.w @(r0,r2),r1\n braf r1\n nop\n v_%u:", k,
             k);
-        put(p, ".align 2\n t_%u:", k);
+        put_lines(p, ".align 2\n t_%u:", k);
         for (unsigned w = 0; w < ways; w++)
-            put(p, ".word w%u_%u-v_%u", w, k, k);
-        put(p, ".align 2");
+            put_lines(p, ".word w%u_%u-v_%u", w, k, k);
+        put_lines(p, ".align 2");
     }
     for (unsigned w = 0; w < ways; w++) {
-        put(p, "w%u_%u:", w, k);
-        work(p, 1 + pick(p, 2));
+        put_lines(p, "w%u_%u:", w, k);
+        emit_work(p, 1 + pick_below(p, 2));
         if (w < 2)
             call_number(p, i, f->callee[w]);
-        put(p, "bra x_%u\n %s", k, pick_slot(p));
+        put_lines(p, "bra x_%u\n %s", k, pick_slot(p));
     }
-    put(p, "x_%u: dt r9\n bf s_%u", k, k);
-    leave(p);
+    put_lines(p, "x_%u: dt r9\n bf s_%u", k, k);
+    emit_leave(p);
 }
 
 static void emit_tail(struct nasty_program *p, const struct function *f, int i)
@@ -198,18 +199,18 @@ static void emit_tail(struct nasty_program *p, const struct function *f, int i)
     int to = f->callee[1] >= 0 ? f->callee[1] : f->callee[0];
     name_of(name, to);
     if (f->variant & 1) {
-        enter(p);
+        emit_enter(p);
         put_body(p, &(struct function){ .callee = { f->callee[0], -1 }, .loops = 1 }, i);
-        put(p, "lds.l @r15+,pr\n mov.l @r15+,r9");
+        put_lines(p, "lds.l @r15+,pr\n mov.l @r15+,r9");
     } else {
-        work(p, 1 + pick(p, 4));
+        emit_work(p, 1 + pick_below(p, 4));
     }
     if (f->variant & 2 && to - i <= NEAR) {
-        put(p, "bra %s\n %s", name, pick_slot(p));
+        put_lines(p, "bra %s\n %s", name, pick_slot(p));
         return;
     }
-    load(p, "r1", name);
-    put(p, "jmp @r1\n %s", pick_slot(p));
+    emit_load(p, "r1", name);
+    put_lines(p, "jmp @r1\n %s", pick_slot(p));
 }
 
 /* The branch goes to the function right behind; taken or not. */
@@ -217,12 +218,12 @@ static void emit_cond_tail(struct nasty_program *p, const struct function *f, in
 {
     static const char *const forms[] = { "bt", "bf", "bt/s", "bf/s" };
     unsigned form = f->variant % 4;
-    work(p, 1 + pick(p, 3));
-    put(p, "mov r8,r0\n tst #1,r0");
-    put(p, "%s f%d", forms[form], i + 1);
-    put(p, "add #1,r8");
-    work(p, 1 + pick(p, 2));
-    put(p, "rts\n nop");
+    emit_work(p, 1 + pick_below(p, 3));
+    put_lines(p, "mov r8,r0\n tst #1,r0");
+    put_lines(p, "%s f%d", forms[form], i + 1);
+    put_lines(p, "add #1,r8");
+    emit_work(p, 1 + pick_below(p, 2));
+    put_lines(p, "rts\n nop");
 }
 
 static void emit_kind(struct nasty_program *p, const struct plan *plan, int i)
@@ -234,28 +235,28 @@ static void emit_kind(struct nasty_program *p, const struct plan *plan, int i)
     case TAIL: emit_tail(p, f, i); break;
     case COND_TAIL: emit_cond_tail(p, f, i); break;
     case SHARED: /* the epilogue is another's: see emit_functions() */
-        enter(p);
+        emit_enter(p);
         put_body(p, f, i);
-        put(p, "bra epilogue_\n %s", pick_slot(p));
+        put_lines(p, "bra epilogue_\n %s", pick_slot(p));
         break;
     case SECOND_ENTRY:
-        work(p, 2);
-        put(p, "e_f%d:", i);
-        work(p, 2 + pick(p, 3));
-        put(p, "rts\n nop");
+        emit_work(p, 2);
+        put_lines(p, "e_f%d:", i);
+        emit_work(p, 2 + pick_below(p, 3));
+        put_lines(p, "rts\n nop");
         break;
-    case FALL: work(p, 1 + pick(p, 4)); break;
+    case FALL: emit_work(p, 1 + pick_below(p, 4)); break;
     case GETPC: emit_getpc(p); break;
     case TRAP:
-        work(p, 1 + pick(p, 2));
-        put(p, "trapa #%u", f->variant);
+        emit_work(p, 1 + pick_below(p, 2));
+        put_lines(p, "trapa #%u", f->variant);
         emit_leaf(p, f);
         break;
     case FPU: emit_fpu(p, f->variant, f->callee[0]); break;
     case NODE:
-        enter(p);
+        emit_enter(p);
         put_body(p, f, i);
-        leave(p);
+        emit_leave(p);
         break;
     default: emit_leaf(p, f);
     }
@@ -286,20 +287,20 @@ static enum kind choose_kind(struct nasty_program *p, const struct plan *plan, i
     };
     if (i == plan->n - 1)
         return LEAF;
-    if (pick(p, 2) == 0) {
-        unsigned k = pick(p, sizeof special / sizeof special[0]);
+    if (pick_below(p, 2) == 0) {
+        unsigned k = pick_below(p, sizeof special / sizeof special[0]);
         for (unsigned n = 0; n < sizeof special / sizeof special[0];
              n++, k = (k + 1) % (sizeof special / sizeof special[0]))
             if (is_on(plan, special[k].feature))
                 return special[k].kind;
     }
     static const enum kind plain[] = { NODE, NODE, NODE, LEAF, RECURSIVE };
-    return plain[pick(p, sizeof plain / sizeof plain[0])];
+    return plain[pick_below(p, sizeof plain / sizeof plain[0])];
 }
 
 static int choose_callee(struct nasty_program *p, const struct plan *plan, int i, unsigned budget)
 {
-    int to = i + 1 + (int)pick(p, (unsigned)(plan->n - i - 1));
+    int to = i + 1 + (int)pick_below(p, (unsigned)(plan->n - i - 1));
     return plan->f[to].cost <= budget ? to : -1;
 }
 
@@ -308,8 +309,8 @@ static void plan_function(struct nasty_program *p, struct plan *plan, int i)
     struct function *f = &plan->f[i];
     *f = (struct function){ .kind = choose_kind(p, plan, i),
                             .callee = { -1, -1 },
-                            .loops = 1 + pick(p, 3),
-                            .variant = pick(p, 8),
+                            .loops = 1 + pick_below(p, 3),
+                            .variant = pick_below(p, 8),
                             .cost = 30 };
     bool last = i == plan->n - 1;
     unsigned times = f->kind == NODE || f->kind == SHARED ? f->loops : 1;
@@ -328,12 +329,12 @@ static void plan_function(struct nasty_program *p, struct plan *plan, int i)
 static void emit_functions(struct nasty_program *p, const struct plan *plan)
 {
     for (int i = 0; i < plan->n; i++) {
-        put(p, ".align 2\n f%d:", i);
+        put_lines(p, ".align 2\n f%d:", i);
         emit_kind(p, plan, i);
     }
     if (is_on(plan, NASTY_shared)) {
-        put(p, "owner: mov.l r9,@-r15\n sts.l pr,@-r15\n mov r8,r4\n epilogue_:");
-        leave(p);
+        put_lines(p, "owner: mov.l r9,@-r15\n sts.l pr,@-r15\n mov r8,r4\n epilogue_:");
+        emit_leave(p);
     }
 }
 
@@ -342,19 +343,19 @@ static void main_block(struct nasty_program *p, const struct plan *plan, unsigne
     char name[24];
     int to = (int)(k % (unsigned)plan->n);
     name_of(name, to);
-    work(p, 1 + pick(p, 3));
-    if (plan->f[to].kind == SECOND_ENTRY && pick(p, 2))
+    emit_work(p, 1 + pick_below(p, 3));
+    if (plan->f[to].kind == SECOND_ENTRY && pick_below(p, 2))
         snprintf(name, sizeof name, "e_f%d", to);
-    call(p, name, false);
+    emit_call(p, name, false);
 }
 
 static void main_blocks(struct nasty_program *p, const struct plan *plan, uint32_t dropped)
 {
-    unsigned blocks = 3 + pick(p, 4);
+    unsigned blocks = 3 + pick_below(p, 4);
     for (unsigned k = 0; k < blocks; k++) {
         uint64_t before = p->random;
         size_t len = p->len;
-        main_block(p, plan, k == 0 ? 0 : pick(p, (unsigned)plan->n));
+        main_block(p, plan, k == 0 ? 0 : pick_below(p, (unsigned)plan->n));
         if (dropped >> k & 1) {
             p->len = len;
             p->text[len] = 0;
@@ -367,26 +368,28 @@ static void main_blocks(struct nasty_program *p, const struct plan *plan, uint32
 static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t dropped,
                       unsigned rounds)
 {
-    put(p, "main: mov.l m_sp,r15\n mov.l m_sr,r0\n ldc r0,sr\n bra m_go\n mov #1,r8\n .align 2\n "
+    put_lines(
+        p, "main: mov.l m_sp,r15\n mov.l m_sr,r0\n ldc r0,sr\n bra m_go\n mov #1,r8\n .align 2\n "
            "m_sp: .long 0x0C0F0000\n m_sr: .long 0x40000000\n m_go:");
     if (has_handler(plan->features)) {
-        load(p, "r0", "vec_0");
-        put(p, "ldc r0,vbr");
+        emit_load(p, "r0", "vec_0");
+        put_lines(p, "ldc r0,vbr");
         clear_data(p);
     }
     if (is_on(plan, NASTY_copied))
         copy_section(p);
-    put(p, "mov #0,r4");
+    put_lines(p, "mov #0,r4");
     if (rounds > 1)
-        put(p, "mov #%u,r10\n m_round:", rounds); /* no function uses R10 */
+        put_lines(p, "mov #%u,r10\n m_round:", rounds); /* no function uses R10 */
     main_blocks(p, plan, dropped);
     if (rounds > 1)
-        put(p, "dt r10\n bt m_out\n bra m_round\n nop\n m_out:");
+        put_lines(p, "dt r10\n bt m_out\n bra m_round\n nop\n m_out:");
     uint64_t before = p->random;
     main_pieces(p, plan->features & ~(dropped >> 8));
     p->random = before;
-    put(p, "m_end: mov.l m_off,r0\n mov #1,r1\n mov.w r1,@r0\n m_x: bra m_x\n nop\n .align 2\n "
-           "m_off: .long 0xA4000030");
+    put_lines(p,
+              "m_end: mov.l m_off,r0\n mov #1,r1\n mov.w r1,@r0\n m_x: bra m_x\n nop\n .align 2\n "
+              "m_off: .long 0xA4000030");
 }
 
 void nasty_generate(struct nasty_program *p, uint64_t seed, uint32_t features, uint32_t dropped,
@@ -395,7 +398,7 @@ void nasty_generate(struct nasty_program *p, uint64_t seed, uint32_t features, u
     struct plan plan = { .features = features };
     memset(p, 0, sizeof *p);
     p->random = (seed + 1) * 0x9E3779B97F4A7C15u;
-    plan.n = 6 + (int)pick(p, MAX_FUNCTIONS - 6 + 1);
+    plan.n = 6 + (int)pick_below(p, MAX_FUNCTIONS - 6 + 1);
     for (int i = plan.n; i-- > 0;)
         plan_function(p, &plan, i);
     emit_main(p, &plan, dropped, rounds);

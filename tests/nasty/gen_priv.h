@@ -5,19 +5,19 @@
 
 #include "tests/nasty/gen.h"
 
-/* pick - a number below n */
-unsigned pick(struct nasty_program *p, unsigned n);
-/* put - one or more lines of assembly */
-void put(struct nasty_program *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* work - n instructions on R2, R4 and the result, R8 */
-void work(struct nasty_program *p, unsigned n);
-/* load - a register with a literal */
-void load(struct nasty_program *p, const char *reg, const char *expression);
-/* call - a call in any form; BSR only if near */
-void call(struct nasty_program *p, const char *callee, bool near);
-/* enter, leave - the frame of functions that call: R9 and PR */
-void enter(struct nasty_program *p);
-void leave(struct nasty_program *p);
+/* pick_below - a number below n */
+unsigned pick_below(struct nasty_program *p, unsigned n);
+/* put_lines - one or more lines of assembly */
+void put_lines(struct nasty_program *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* emit_work - n instructions on R2, R4 and the result, R8 */
+void emit_work(struct nasty_program *p, unsigned n);
+/* emit_load - a register with a literal */
+void emit_load(struct nasty_program *p, const char *reg, const char *expression);
+/* emit_call - a call in any form; BSR only if near */
+void emit_call(struct nasty_program *p, const char *callee, bool near);
+/* emit_enter, emit_leave - the frame of functions that call: R9 and PR */
+void emit_enter(struct nasty_program *p);
+void emit_leave(struct nasty_program *p);
 /* emit_getpc, emit_fpu - whole bodies of functions of these kinds */
 void emit_getpc(struct nasty_program *p);
 void emit_fpu(struct nasty_program *p, unsigned variant, int callee);

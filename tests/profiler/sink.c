@@ -63,7 +63,7 @@ void temp_remove(char *folder)
     free(folder);
 }
 
-uint8_t *load(const char *path, size_t *len)
+uint8_t *load_file(const char *path, size_t *len)
 {
     FILE *f = fopen(path, "rb");
     if (!f)
@@ -79,7 +79,7 @@ uint8_t *load(const char *path, size_t *len)
     return data;
 }
 
-void store(const char *path, const void *data, size_t len)
+void store_file(const char *path, const void *data, size_t len)
 {
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
@@ -87,7 +87,7 @@ void store(const char *path, const void *data, size_t len)
     assert_int_equal(fclose(f), 0);
 }
 
-uint64_t rng(uint64_t *s)
+uint64_t random_next(uint64_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 7;
@@ -95,4 +95,4 @@ uint64_t rng(uint64_t *s)
     return *s * 0x2545F4914F6CDD1Du;
 }
 
-uint32_t below(uint64_t *s, uint32_t n) { return (uint32_t)((rng(s) >> 32) % n); }
+uint32_t random_below(uint64_t *s, uint32_t n) { return (uint32_t)((random_next(s) >> 32) % n); }

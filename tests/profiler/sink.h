@@ -29,11 +29,11 @@ char *temp_path(const char *folder, const char *name); /* caller frees */
 void temp_remove(char *folder);
 
 /* Whole file; asserts that it can be read. Caller frees. */
-uint8_t *load(const char *path, size_t *len);
-void store(const char *path, const void *data, size_t len);
+uint8_t *load_file(const char *path, size_t *len);
+void store_file(const char *path, const void *data, size_t len);
 
 /* Random numbers that are the same everywhere. */
-uint64_t rng(uint64_t *state);
-uint32_t below(uint64_t *state, uint32_t n); /* 0..n-1 */
+uint64_t random_next(uint64_t *state);
+uint32_t random_below(uint64_t *state, uint32_t n); /* 0..n-1 */
 
 #endif

@@ -49,7 +49,7 @@ static void addresses__of_each_function__add_up_to_its_samples(void **state)
     assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0);
     struct calltree *t = tree_of(s, 0, 0);
     for (unsigned k = 0; k < SAMPLES; k++) {
-        uint32_t at = below(&random, CODE_BYTES / 2);
+        uint32_t at = random_below(&random, CODE_BYTES / 2);
         counted[at]++;
         feed_sample(t, CODE + 2 * (uint64_t)at);
         feed_sample(t, 0); /* asleep: no place */

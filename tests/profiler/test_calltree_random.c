@@ -108,7 +108,7 @@ static struct activation *top_activation(struct machine *m)
 /* The program runs for a while in the function on top. */
 static void work_on_top(struct machine *m)
 {
-    uint64_t d1 = below(&m->seed, 100), d2 = below(&m->seed, 3);
+    uint64_t d1 = random_below(&m->seed, 100), d2 = random_below(&m->seed, 3);
     struct truth *t = &m->truth[top_activation(m)->truth];
     t->c1 += d1;
     t->c2 += d2;
@@ -170,7 +170,7 @@ static bool has_room(struct machine *m)
 static void maybe_blind(struct machine *m)
 {
     struct event *e = &m->event[m->nevents - 1];
-    if (!m->blind || below(&m->seed, 2))
+    if (!m->blind || random_below(&m->seed, 2))
         return;
     e->flags &= ~(uint32_t)EVENT_HAS_TARGET;
     e->target = 0;
@@ -180,17 +180,17 @@ static void maybe_blind(struct machine *m)
  * often. */
 static uint32_t call_site(struct machine *m)
 {
-    return function_low(top_activation(m)->function) + 0x40 + 8 * below(&m->seed, 16);
+    return function_low(top_activation(m)->function) + 0x40 + 8 * random_below(&m->seed, 16);
 }
 
 /* What a delay slot has left on the stack. */
-static uint32_t late_pop(struct machine *m) { return 4 * below(&m->seed, 4); }
+static uint32_t late_pop(struct machine *m) { return 4 * random_below(&m->seed, 4); }
 
 /* ---- what programs do ---- */
 
 static void do_call(struct machine *m)
 {
-    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
+    int f = (int)random_below(&m->seed, NFUNCTIONS - NHANDLERS);
     uint32_t site = call_site(m), sp = body_sp(top_activation(m));
     if (!has_room(m))
         return;
@@ -223,7 +223,7 @@ static void do_return(struct machine *m)
 static void do_leave_root(struct machine *m)
 {
     struct task *t = current_task(m);
-    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
+    int f = (int)random_below(&m->seed, NFUNCTIONS - NHANDLERS);
     if (t->depth != 1 || t->act[0].how != BY_START || t->act[0].entry_sp + 64 > t->top)
         return;
     emit_return(m, function_low(top_activation(m)->function) + 0x20, function_low(f) + 0x100,
@@ -236,7 +236,7 @@ static void do_leave_root(struct machine *m)
 static void do_tail(struct machine *m)
 {
     struct task *t = current_task(m);
-    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS), base = base_of_chain(t);
+    int f = (int)random_below(&m->seed, NFUNCTIONS - NHANDLERS), base = base_of_chain(t);
     if (t->act[base].how == BY_INTERRUPT || f == top_activation(m)->function || !has_room(m))
         return;
     emit_event(m, EVENT_JUMP, function_low(top_activation(m)->function) + 0x24, function_low(f),
@@ -260,8 +260,9 @@ static void do_local_jump(struct machine *m)
 
 static void do_interrupt(struct machine *m)
 {
-    int h = NFUNCTIONS - 1 - (int)below(&m->seed, NHANDLERS);
-    uint32_t pc = function_low(top_activation(m)->function) + 0x200 + 2 * below(&m->seed, 64),
+    int h = NFUNCTIONS - 1 - (int)random_below(&m->seed, NHANDLERS);
+    uint32_t pc =
+                 function_low(top_activation(m)->function) + 0x200 + 2 * random_below(&m->seed, 64),
              sp = body_sp(top_activation(m));
     if (!has_room(m))
         return;
@@ -284,7 +285,7 @@ static void do_rte(struct machine *m)
 static void do_longjmp(struct machine *m)
 {
     struct task *t = current_task(m);
-    int to = t->depth - 2 - (int)below(&m->seed, 5);
+    int to = t->depth - 2 - (int)random_below(&m->seed, 5);
     if (to < 0)
         return;
     for (int i = to + 1; i < t->depth; i++)
@@ -301,7 +302,7 @@ static void do_longjmp(struct machine *m)
 static void begin_task(struct machine *m, int k, enum event_kind how, uint32_t pc)
 {
     struct task *t = &m->task[k];
-    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
+    int f = (int)random_below(&m->seed, NFUNCTIONS - NHANDLERS);
     t->begun = true;
     t->depth = 0;
     emit_event(m, how, pc, function_low(f), t->top - 16);
@@ -313,7 +314,7 @@ static void begin_task(struct machine *m, int k, enum event_kind how, uint32_t p
  * stack. */
 static void do_switch(struct machine *m)
 {
-    int k = (int)below(&m->seed, NTASKS);
+    int k = (int)random_below(&m->seed, NTASKS);
     if (k == m->now || !has_room(m) || (m->task[k].begun && m->task[k].preempted))
         return;
     uint32_t site = call_site(m), sp = body_sp(top_activation(m)), pc = function_low(0) + 0x20;
@@ -335,7 +336,7 @@ static void do_switch(struct machine *m)
 /* A timer interrupt whose RTE goes to another task. */
 static void do_preempt(struct machine *m)
 {
-    int k = (int)below(&m->seed, NTASKS);
+    int k = (int)random_below(&m->seed, NTASKS);
     if (k == m->now || !has_room(m) || (m->task[k].begun && !m->task[k].preempted))
         return;
     do_interrupt(m);
@@ -355,14 +356,14 @@ static void do_preempt(struct machine *m)
 /* A waiting task is killed; the next one on its stack is a new one. */
 static void do_kill(struct machine *m)
 {
-    int k = (int)below(&m->seed, NTASKS);
+    int k = (int)random_below(&m->seed, NTASKS);
     if (m->exact && k != m->now)
         m->task[k].begun = false;
 }
 
 static void start_machine(struct machine *m)
 {
-    int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
+    int f = (int)random_below(&m->seed, NFUNCTIONS - NHANDLERS);
     memset(m->task, 0, sizeof m->task);
     for (int k = 0; k < NTASKS; k++)
         m->task[k].top = STACKS + (uint32_t)(k + 1) * m->stack_bytes;
@@ -397,7 +398,7 @@ static void run_machine(struct machine *m)
         total += deeds[i].weight;
     start_machine(m);
     while (m->nevents < MAX_EVENTS - 8) {
-        unsigned pick = below(&m->seed, total);
+        unsigned pick = random_below(&m->seed, total);
         size_t i = 0;
         while (pick >= deeds[i].weight)
             pick -= deeds[i++].weight;
@@ -561,7 +562,7 @@ static void check_watched(struct watch_sums *w, struct calltree *t)
 static void feed_batches(struct calltree *t, const struct machine *m, uint64_t seed)
 {
     for (size_t i = 0; i < m->nevents;) {
-        size_t n = 1 + below(&seed, 200);
+        size_t n = 1 + random_below(&seed, 200);
         n = n < m->nevents - i ? n : m->nevents - i;
         calltree_feed(t, m->event + i, n);
         i += n;
@@ -625,21 +626,21 @@ static void spoil_events(struct machine *m, uint64_t seed)
 {
     for (size_t i = 1; i + 1 < m->nevents; i++) {
         struct event *e = &m->event[i];
-        switch (below(&seed, 40)) {
+        switch (random_below(&seed, 40)) {
         case 0: e->kind = EVENT_TIMESTAMP; break;
-        case 1: e->target = CODE + below(&seed, NFUNCTIONS * FUNCTION_BYTES); break;
-        case 2: e->pc = CODE + below(&seed, NFUNCTIONS * FUNCTION_BYTES); break;
-        case 3: e->sp += 4 * below(&seed, 100000); break;
-        case 4: e->flags &= ~(uint32_t)(1 << below(&seed, 6)); break;
+        case 1: e->target = CODE + random_below(&seed, NFUNCTIONS * FUNCTION_BYTES); break;
+        case 2: e->pc = CODE + random_below(&seed, NFUNCTIONS * FUNCTION_BYTES); break;
+        case 3: e->sp += 4 * random_below(&seed, 100000); break;
+        case 4: e->flags &= ~(uint32_t)(1 << random_below(&seed, 6)); break;
         case 5:
             e->kind = EVENT_LOST;
-            e->amount = below(&seed, 100);
+            e->amount = random_below(&seed, 100);
             break;
         case 6: e->flags |= EVENT_UNTRACED_RTE; break;
         case 7: e->flags |= EVENT_DOUBTFUL; break;
-        case 8: e->kind = (uint8_t)below(&seed, EVENT_CLEAR); break;
-        case 9: e->context = below(&seed, 3); break;
-        case 10: e->c1 -= e->c1 > 500 ? below(&seed, 500) : 0; break;
+        case 8: e->kind = (uint8_t)random_below(&seed, EVENT_CLEAR); break;
+        case 9: e->context = random_below(&seed, 3); break;
+        case 10: e->c1 -= e->c1 > 500 ? random_below(&seed, 500) : 0; break;
         default: break;
         }
     }
@@ -686,7 +687,7 @@ static size_t put_clears(struct machine *m, uint64_t seed)
 {
     size_t last = 0;
     for (size_t i = 1; i + 1 < m->nevents; i++)
-        if (below(&seed, 100) == 0) {
+        if (random_below(&seed, 100) == 0) {
             m->event[i] = (struct event){ .kind = EVENT_CLEAR };
             last = i;
         }

@@ -96,7 +96,7 @@ static void exporter_save__each_format__the_file_has_what_was_written(void **sta
             continue;
         assert_int_equal(all[i].write(p, &options, sink_to(&m), NULL), 0);
         assert_int_equal(exporter_save(&all[i], p, &options, path, NULL), 0);
-        uint8_t *data = load(path, &len);
+        uint8_t *data = load_file(path, &len);
         assert_int_equal(len, m.len);
         assert_memory_equal(data, m.text, len);
         free(data);

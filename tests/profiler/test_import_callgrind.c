@@ -28,7 +28,7 @@ static struct profile *read_corpus(const char *name)
     char path[400];
     size_t n;
     snprintf(path, sizeof path, SOURCE_DIR "/tests/fuzz/corpus/fuzz_callgrind/%s", name);
-    char *text = (char *)load(path, &n);
+    char *text = (char *)load_file(path, &n);
     assert_true(import_callgrind_is((const uint8_t *)text, n));
     struct profile *p = read_text(text, n);
     free(text);
@@ -228,7 +228,7 @@ static void import_callgrind__cut_anywhere__is_refused(void **state)
 {
     (void)state;
     size_t n;
-    char *text = (char *)load(SOURCE_DIR "/tests/fuzz/corpus/fuzz_callgrind/valgrind.out", &n);
+    char *text = (char *)load_file(SOURCE_DIR "/tests/fuzz/corpus/fuzz_callgrind/valgrind.out", &n);
     size_t totals = (size_t)(strstr(text, "totals: 60 12") - text) + strlen("totals: 60 12");
     size_t last = (size_t)(strstr(text, "\ntotals:") - text);
     for (size_t cut = 0; cut < totals; cut++) {

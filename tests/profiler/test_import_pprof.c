@@ -13,7 +13,7 @@ static uint8_t *load_corpus(const char *name, size_t *n)
 {
     char path[400];
     snprintf(path, sizeof path, SOURCE_DIR "/tests/fuzz/corpus/fuzz_pprof/%s", name);
-    return load(path, n);
+    return load_file(path, n);
 }
 
 static struct profile *read_bytes(const uint8_t *data, size_t n)

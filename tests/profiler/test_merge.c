@@ -36,18 +36,19 @@ static size_t make_run(struct event *e, uint64_t seed)
     e[n++] = (struct event){ .kind = EVENT_START, .pc = CODE, .flags = all & ~EVENT_HAS_TARGET };
     while (n < EVENTS - 1) {
         struct event *x = &e[n++];
-        *x = (struct event){ .c1 = c1 += below(&seed, 50), .c2 = c2 += below(&seed, 3) };
-        x->flags = all | (below(&seed, 50) ? 0u : EVENT_DOUBTFUL);
-        if (!below(&seed, 60)) {
+        *x = (struct event){ .c1 = c1 += random_below(&seed, 50),
+                             .c2 = c2 += random_below(&seed, 3) };
+        x->flags = all | (random_below(&seed, 50) ? 0u : EVENT_DOUBTFUL);
+        if (!random_below(&seed, 60)) {
             x->kind = EVENT_LOST;
             x->flags &= EVENT_HAS_C1 | EVENT_HAS_C2;
-            x->cause = (uint8_t)(below(&seed, 2) ? EVENT_CAUSE_RING_FULL : EVENT_CAUSE_LINK);
-            x->lost_events = below(&seed, 9);
-        } else if (depth < DEPTH && (depth == 0 || below(&seed, 2))) {
+            x->cause = (uint8_t)(random_below(&seed, 2) ? EVENT_CAUSE_RING_FULL : EVENT_CAUSE_LINK);
+            x->lost_events = random_below(&seed, 9);
+        } else if (depth < DEPTH && (depth == 0 || random_below(&seed, 2))) {
             x->kind = EVENT_CALL;
             x->pc = at[depth++] + 8;
             from[depth] = (uint32_t)x->pc;
-            x->target = at[depth] = CODE + below(&seed, NFUNCTIONS) * 0x100;
+            x->target = at[depth] = CODE + random_below(&seed, NFUNCTIONS) * 0x100;
         } else {
             x->kind = EVENT_RETURN;
             x->pc = at[depth] + 16;

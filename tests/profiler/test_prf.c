@@ -445,7 +445,7 @@ static void prf__to_profile__tree_and_counters(void **state)
 
 static char *random_name(struct arena *a, uint64_t *seed, uint32_t i)
 {
-    return arena_printf(a, "function_%u_%0*d", i, (int)below(seed, 60), 0);
+    return arena_printf(a, "function_%u_%0*d", i, (int)random_below(seed, 60), 0);
 }
 
 /* Any profile a call tree could have given, and then some. */
@@ -453,46 +453,47 @@ static struct profile *random_profile(uint64_t seed)
 {
     struct profile *p;
     assert_int_equal(profile_new(&p, NULL), 0);
-    p->nfunctions = 1 + below(&seed, 20);
-    p->nnodes = below(&seed, 60);
+    p->nfunctions = 1 + random_below(&seed, 20);
+    p->nnodes = random_below(&seed, 60);
     p->functions = arena_alloc(&p->arena, p->nfunctions * sizeof *p->functions);
     p->nodes = arena_alloc(&p->arena, (p->nnodes + 1) * sizeof *p->nodes);
-    p->info.when = 1795268759 + below(&seed, 1000000);
+    p->info.when = 1795268759 + random_below(&seed, 1000000);
     p->info.counter[0].code = 0x23;
-    p->info.counter[1].code = (uint16_t)below(&seed, 0x30);
+    p->info.counter[1].code = (uint16_t)random_below(&seed, 0x30);
     for (uint32_t i = 0; i < p->nfunctions; i++) {
         struct profile_function *f = &p->functions[i];
         *f = (struct profile_function){ .low = 0x8c010000 + 0x100 * i,
-                                        .hits = rng(&seed),
-                                        .c1 = rng(&seed),
-                                        .c1_children = rng(&seed),
-                                        .c2 = rng(&seed),
-                                        .c2_children = rng(&seed),
-                                        .cache_line = (uint16_t)rng(&seed),
-                                        .description = (uint8_t)below(&seed, 8),
-                                        .doubtful = below(&seed, 2),
-                                        .tagged = below(&seed, 2) };
-        f->high = f->low + 1 + below(&seed, 255);
+                                        .hits = random_next(&seed),
+                                        .c1 = random_next(&seed),
+                                        .c1_children = random_next(&seed),
+                                        .c2 = random_next(&seed),
+                                        .c2_children = random_next(&seed),
+                                        .cache_line = (uint16_t)random_next(&seed),
+                                        .description = (uint8_t)random_below(&seed, 8),
+                                        .doubtful = random_below(&seed, 2),
+                                        .tagged = random_below(&seed, 2) };
+        f->high = f->low + 1 + random_below(&seed, 255);
         f->name = random_name(&p->arena, &seed, i);
-        f->linkage = below(&seed, 2) ? random_name(&p->arena, &seed, i) : "";
-        f->qualified = below(&seed, 2) ? "x.c:y" : "";
+        f->linkage = random_below(&seed, 2) ? random_name(&p->arena, &seed, i) : "";
+        f->qualified = random_below(&seed, 2) ? "x.c:y" : "";
     }
     uint32_t open[64], depth = 0;
     for (uint32_t i = 0; i < p->nnodes; i++) {
-        depth -= below(&seed, depth + 1);
-        p->nodes[i] = (struct profile_node){ .parent = depth ? open[depth - 1] : PROFILE_NO_PARENT,
-                                             .function = below(&seed, (uint32_t)p->nfunctions),
-                                             .hits = rng(&seed),
-                                             .c1 = rng(&seed),
-                                             .c1_children = rng(&seed),
-                                             .c2 = rng(&seed),
-                                             .c2_children = rng(&seed),
-                                             .doubtful = below(&seed, 2) };
+        depth -= random_below(&seed, depth + 1);
+        p->nodes[i] =
+            (struct profile_node){ .parent = depth ? open[depth - 1] : PROFILE_NO_PARENT,
+                                   .function = random_below(&seed, (uint32_t)p->nfunctions),
+                                   .hits = random_next(&seed),
+                                   .c1 = random_next(&seed),
+                                   .c1_children = random_next(&seed),
+                                   .c2 = random_next(&seed),
+                                   .c2_children = random_next(&seed),
+                                   .doubtful = random_below(&seed, 2) };
         open[depth++] = i;
     }
-    p->total_hits = rng(&seed);
-    p->total_c1 = rng(&seed);
-    p->total_c2 = rng(&seed);
+    p->total_hits = random_next(&seed);
+    p->total_c1 = random_next(&seed);
+    p->total_c2 = random_next(&seed);
     return p;
 }
 

@@ -290,7 +290,7 @@ static void arena__any_size__aligned_zeroed_and_separate(void **state)
     unsigned char *last = NULL;
     size_t last_n = 0;
     for (int i = 0; i < 2000; i++) {
-        size_t n = below(&seed, i % 50 ? 300 : 200000);
+        size_t n = random_below(&seed, i % 50 ? 300 : 200000);
         unsigned char *p = arena_alloc(&a, n);
         assert_non_null(p);
         assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);

@@ -58,22 +58,22 @@ static struct event *random_events(size_t n, uint64_t seed)
     struct event *e = calloc(n, sizeof *e);
     assert_non_null(e);
     for (size_t i = 0; i < n; i++) {
-        e[i] = (struct event){ .kind = (uint8_t)below(&seed, EVENT_NKINDS),
-                               .flags = (uint32_t)rng(&seed) & 0x1ff,
-                               .pc = 0x8c010000 + 2 * below(&seed, 1000),
-                               .c1 = i * 100 + below(&seed, 100),
+        e[i] = (struct event){ .kind = (uint8_t)random_below(&seed, EVENT_NKINDS),
+                               .flags = (uint32_t)random_next(&seed) & 0x1ff,
+                               .pc = 0x8c010000 + 2 * random_below(&seed, 1000),
+                               .c1 = i * 100 + random_below(&seed, 100),
                                .time_cycles = i * 150,
                                .host_ns = 1000 * i,
-                               .sp = 0x8cff0000 - 4 * below(&seed, 100) };
-        e[i].target = below(&seed, 3) ? e[i].pc + 4 : rng(&seed);
-        if (below(&seed, 10) == 0) {
-            e[i].c1 = rng(&seed);
-            e[i].c2 = rng(&seed);
-            e[i].amount = rng(&seed);
-            e[i].sp = (uint32_t)rng(&seed);
-            e[i].vector = (uint16_t)rng(&seed);
-            e[i].cause = (uint8_t)rng(&seed);
-            e[i].context = (uint32_t)rng(&seed);
+                               .sp = 0x8cff0000 - 4 * random_below(&seed, 100) };
+        e[i].target = random_below(&seed, 3) ? e[i].pc + 4 : random_next(&seed);
+        if (random_below(&seed, 10) == 0) {
+            e[i].c1 = random_next(&seed);
+            e[i].c2 = random_next(&seed);
+            e[i].amount = random_next(&seed);
+            e[i].sp = (uint32_t)random_next(&seed);
+            e[i].vector = (uint16_t)random_next(&seed);
+            e[i].cause = (uint8_t)random_next(&seed);
+            e[i].context = (uint32_t)random_next(&seed);
             e[i].host_ns = UINT64_MAX;
         }
     }
@@ -107,7 +107,7 @@ static void write_file(const char *path, const struct event *e, size_t n)
     if (recording_create(path, &header, &w, &err) < 0)
         fail_msg("%s", err.what);
     for (size_t i = 0; i < n;) {
-        size_t some = 1 + below(&seed, 3000);
+        size_t some = 1 + random_below(&seed, 3000);
         some = some < n - i ? some : n - i;
         assert_int_equal(recording_write(w, e + i, some, &err), 0);
         i += some;
@@ -202,7 +202,7 @@ static void recording__cut_at_every_length__blocks_before_it_are_used(void **sta
     char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
     struct event *e = random_events(MANY, 4), *back = calloc(MANY + 1, sizeof *back);
     write_file(path, e, MANY);
-    uint8_t *data = load(path, &len);
+    uint8_t *data = load_file(path, &len);
     for (size_t n = 0; n < len; n += n < 400 || n >= len - 150 ? 1 : MIN(len / 97, len - 150 - n)) {
         struct recording *r = NULL;
         struct err err = { .code = ERR_OK };
@@ -241,7 +241,7 @@ static void recording__any_byte_changed__noticed(void **state)
     char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
     struct event *e = random_events(500, 4), *back = calloc(501, sizeof *back);
     write_file(path, e, 500);
-    uint8_t *data = load(path, &len);
+    uint8_t *data = load_file(path, &len);
     for (size_t at = 0; at < len; at += at < 60 || at > len - 200 ? 1 : 17) {
         struct recording *r = NULL;
         data[at] ^= 0x10;
@@ -268,7 +268,7 @@ static void recording__bytes_behind_the_end__reported(void **state)
     struct event one;
     char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
     write_file(path, NULL, 0);
-    uint8_t *data = load(path, &len);
+    uint8_t *data = load_file(path, &len);
     data = realloc(data, len + 1);
     data[len] = 0;
     assert_int_equal(recording_open_bytes(data, len + 1, &r, NULL), 0);
@@ -565,7 +565,7 @@ static void recording__usual_events__compress_well(void **state)
                                .pc = i % 2 ? 0x8c012060 : site,
                                .target = i % 2 ? site + 4 : 0x8c012000,
                                .sp = 0x8cff0000,
-                               .c1 = i * 40 + below(&seed, 8),
+                               .c1 = i * 40 + random_below(&seed, 8),
                                .c2 = i / 100,
                                .time_cycles = i * 130,
                                .host_ns = i / 64 * 100000 };
@@ -573,7 +573,7 @@ static void recording__usual_events__compress_well(void **state)
                      EVENT_HAS_TIME;
     }
     write_file(path, e, 100000);
-    free(load(path, &len));
+    free(load_file(path, &len));
     print_message("  %.2f bytes per event\n", (double)len / 100000);
     assert_true(len < 200000);
     free(e);

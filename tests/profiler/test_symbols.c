@@ -411,12 +411,12 @@ static void symbols__cut_at_every_length__refused_with_an_error(void **state)
 {
     (void)state;
     size_t len;
-    uint8_t *data = load(FIXTURES "small-le.elf", &len);
+    uint8_t *data = load_file(FIXTURES "small-le.elf", &len);
     char *folder = temp_folder(), *path = temp_path(folder, "cut.elf");
     for (size_t n = 0; n < len; n += n < 300 ? 1 : 97) {
         struct symbols *s = NULL;
         struct err err = { .code = ERR_OK };
-        store(path, data, n);
+        store_file(path, data, n);
         assert_int_equal(symbols_open(path, &s, &err), -ERR_FORMAT);
         assert_non_null(strstr(err.what, n < 4 ? "not an ELF" : "cut short"));
         assert_null(s);
@@ -432,15 +432,15 @@ static void symbols__damaged_bytes__no_crash(void **state)
     (void)state;
     size_t len;
     uint64_t seed = 42;
-    uint8_t *data = load(FIXTURES "small-le.elf", &len), *bad = malloc(len);
+    uint8_t *data = load_file(FIXTURES "small-le.elf", &len), *bad = malloc(len);
     char *folder = temp_folder(), *path = temp_path(folder, "bad.elf");
     for (int i = 0; i < 400; i++) {
         struct symbols *s = NULL;
         struct err err = { .code = ERR_OK };
         memcpy(bad, data, len);
-        for (uint32_t k = 1 + below(&seed, 6); k; k--)
-            bad[below(&seed, (uint32_t)len)] = (uint8_t)rng(&seed);
-        store(path, bad, len);
+        for (uint32_t k = 1 + random_below(&seed, 6); k; k--)
+            bad[random_below(&seed, (uint32_t)len)] = (uint8_t)random_next(&seed);
+        store_file(path, bad, len);
         int ret = symbols_open(path, &s, &err);
         if (ret == 0) {
             char text[200];
@@ -512,11 +512,11 @@ static void symbols__no_section_table__segments_stand_in(void **state)
     (void)state;
     size_t len;
     struct symbols *s;
-    uint8_t *data = load(FIXTURES "small-le.elf", &len);
+    uint8_t *data = load_file(FIXTURES "small-le.elf", &len);
     char *folder = temp_folder(), *path = temp_path(folder, "segments.elf");
     memset(data + 32, 0, 4); /* e_shoff */
     memset(data + 46, 0, 6); /* e_shentsize, e_shnum, e_shstrndx */
-    store(path, data, len);
+    store_file(path, data, len);
     assert_int_equal(symbols_open(path, &s, NULL), 0);
     const struct image *im = symbols_image(s);
     assert_true(im->nsections >= 2);
