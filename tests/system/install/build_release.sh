@@ -4,4 +4,4 @@ set -euo pipefail
 cmake=$1 source=$2 build=$3
 shift 3
 "$cmake" -S "$source" -B "$build" -G Ninja -D CMAKE_BUILD_TYPE=Release -D BUILD_TESTING=OFF -D CMAKE_INSTALL_PREFIX=/usr "$@"
-exec nice "$cmake" --build "$build" --parallel 2
+exec "$cmake" --build "$build" --parallel 2
