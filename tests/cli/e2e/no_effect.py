@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 
-from common import Folder, MISSION, PROBEPROF, PROFEXAM, SOURCE, main, run, start
+from common import Folder, MISSION, PROBEPROF, PROFEXAM, SOURCE, environment, main, run, start
 
 MARKS = "# of this test\ntag GetNewNode\nrename MallocNode = node memory\n"
 # What each option is given. A string is another file than the base's: one whose program is not where it was.
@@ -76,7 +76,7 @@ class NoEffect(Folder):
     def outcome(self, args):
         """Exit status, output, and what became of the files, which are put back; and what it said."""
         before = self.contents()
-        p = subprocess.run([PROBEPROF, *args], cwd=self.made, capture_output=True, stdin=subprocess.DEVNULL)
+        p = subprocess.run([PROBEPROF, *args], cwd=self.made, env=environment(looks_for_leaks=False), capture_output=True, stdin=subprocess.DEVNULL)
         after = self.contents()
         for path in after.keys() - before.keys():
             os.remove(path)
