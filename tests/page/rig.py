@@ -89,7 +89,7 @@ def free_port():
 
 
 def ask(port, method, path, body=None, headers=None):
-    c = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     c.request(method, path, body, headers or {})
     r = c.getresponse()
     text = r.read()
@@ -131,7 +131,7 @@ class Bridge:
     def stop(self, how=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(how)
-        self.process.wait(120)
+        self.process.wait(600)
         self.log.seek(0)
         return self.log.read().decode(errors="replace")
 

@@ -49,7 +49,7 @@ def main():
             sys.exit(f"not in GDB's output: {want}")
     if "MIS-MATCHED" in text:
         sys.exit("sections differ")
-    if bridge.wait(60) not in (0, -15, 143):
+    if bridge.wait(600) not in (0, -15, 143):
         sys.exit(f"probeprof ended with {bridge.returncode}")
     damaged = re.search(r"damaged exchanges: (\d+) repeated", text)
     if "--damaged" in sys.argv and not int(damaged.group(1)):

@@ -24,11 +24,17 @@ GDB = [LOAD] + [(name, ["load", *commands], patterns) for name, commands, patter
 ]
 
 
+def listens(path):
+    """Some time after its file is there; the fourth word is the flags, of which one says so (proc(5), /proc/net/unix)."""
+    with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
+        return any(line.rstrip().endswith(path) and line.split()[3] == "00010000" for line in f)
+
+
 def start_qemu(path):
     p = subprocess.Popen(["qemu-system-sh4", "-M", "r2d", "-display", "none", "-monitor", "none", "-serial", "null", "-S", "-gdb", f"unix:{path},server=on,wait=off"],
                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(200):
-        if os.path.exists(path):
+    for _ in range(20 * DEADLINE):
+        if listens(path):
             return p
         time.sleep(0.05)
     raise SystemExit("qemu does not start")
@@ -41,7 +47,7 @@ def gdb_cases(probeprof, folder):
         qemu = start_qemu(stub)
         bridge = subprocess.Popen([probeprof, "--no-profile", "--probe", f"rsp:{stub}", "--target", "sh7750", "--gdb", port], cwd=folder,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for _ in range(200):
+        for _ in range(20 * DEADLINE):
             if os.path.exists(port) or bridge.poll() is not None:
                 break
             time.sleep(0.05)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <fcntl.h>
 #include <time.h>
@@ -53,7 +52,6 @@ static void exec_qemu(const char *path, bool big)
 
 static void start_qemu(struct rig *r)
 {
-    struct stat st;
     strcpy(r->dir, "/tmp/pp-rsp-qemu-XXXXXX");
     assert_non_null(mkdtemp(r->dir));
     snprintf(r->path, sizeof r->path, "%s/gdb", r->dir);
@@ -61,20 +59,31 @@ static void start_qemu(struct rig *r)
     assert_true(r->pid >= 0);
     if (r->pid == 0)
         exec_qemu(r->path, r->prog.big);
-    for (int i = 0; i < 6000 && stat(r->path, &st) < 0; i++)
+}
+
+/* Its socket is there some time before it listens. */
+static void connect_qemu(struct rig *r)
+{
+    struct err err;
+    char name[80];
+    snprintf(name, sizeof name, "rsp:%s", r->path);
+    for (int i = 0; i < 6000; i++) {
+        err = (struct err){ .code = ERR_OK };
+        if (probe_open(name, &(struct probe_config){ .spec = "" }, &r->probe, &err) == 0)
+            return;
         nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+    }
+    fail_msg("%s: %s", name, err.what);
 }
 
 static struct rig *rig_open_as(bool big)
 {
     struct rig *r = calloc(1, sizeof *r);
     struct err err = { .code = ERR_OK };
-    char name[80];
     assert_non_null(r);
     r->prog.big = big;
     start_qemu(r);
-    snprintf(name, sizeof name, "rsp:%s", r->path);
-    assert_int_equal(probe_open(name, &(struct probe_config){ .spec = "" }, &r->probe, &err), 0);
+    connect_qemu(r);
     assert_int_equal(
         sh4_rsp_open(r->probe, &(struct sh4_options){ .big_endian = big }, &r->t, &err), 0);
     assert_int_equal(r->t->ops->attach(r->t, &err), 0);

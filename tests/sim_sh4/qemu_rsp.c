@@ -49,7 +49,7 @@ static int connect_stub(struct qemu *q, const char *path)
 {
     struct sockaddr_un sa = { .sun_family = AF_UNIX };
     snprintf(sa.sun_path, sizeof sa.sun_path, "%s", path);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 6000; i++) {
         int status;
         if (waitpid(q->pid, &status, WNOHANG) == q->pid) {
             q->pid = 0;

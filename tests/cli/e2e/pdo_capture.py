@@ -132,7 +132,7 @@ class Files(Captured):
         writer.start()
         got = self.counts(run(["--pdo", "file:" + self.path("pipe") + ",form=raw,rate=200M", "--for", "400ms", "--gdb", "off", "--json"],
                               cwd=MOTOR, probe=BOARD))
-        writer.join(10)
+        writer.join(600)
         self.assertFalse(writer.is_alive())
         self.assertEqual(got, self.exact)
 

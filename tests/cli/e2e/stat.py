@@ -10,7 +10,7 @@ import statistics
 import time
 import unittest
 
-from common import Folder, MISSION, PROFEXAM, main, run, start
+from common import Folder, MISSION, PROFEXAM, TIMEOUT, main, run, start
 
 ELF = os.path.join(PROFEXAM, "profexam.elf")
 T_95 = {1: 12.706, 2: 4.303}  # Student's, from tables
@@ -77,7 +77,7 @@ class Stat(Folder):
         self.wait_for(p, "GO, HALTED -> RUNS")
         time.sleep(0.5)
         p.send_signal(signal.SIGINT)
-        out, _ = p.communicate(timeout=60)
+        out, _ = p.communicate(timeout=TIMEOUT)
         self.assertEqual(p.returncode, 0)
         self.assertRegex(out, r" elapsed-time \(cycles\)\n")
 

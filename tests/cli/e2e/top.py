@@ -191,7 +191,7 @@ class Screen(Top):
         self.addCleanup(subprocess.run, ["tmux", "-S", os.path.join(self.dir, "tmux%d" % self.sessions), "kill-server"], capture_output=True)
 
     def until(self, pattern, *args):
-        end = time.monotonic() + 90
+        end = time.monotonic() + 600
         while time.monotonic() < end:
             screen = self.tmux("capture-pane", "-p", *args)
             if re.search(pattern, screen, re.M):
