@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 
+from rig_program import tell
+
 PROGRAM, RIG = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ENV = {k: v for k, v in os.environ.items() if k != "PROBEPROF_PROBE"}
 FIELDS = {"probe", "driver", "serial", "location", "channel", "usb", "product", "firmware", "note", "doubtful", "can", "problem"}
@@ -25,10 +27,6 @@ def run(*args, wrap=()):
 def check(condition, *what):
     if not condition:
         sys.exit("wrong: " + "\n".join(str(w) for w in what))
-
-
-def tell(*words):
-    subprocess.run([RIG, "--tell", os.environ["USB_RIG_CONTROL"], " ".join(words)], check=True, stdout=subprocess.DEVNULL)
 
 
 def adapters(wrap=()):
@@ -102,12 +100,12 @@ class Cases:
         end(p)
         a, = first_channel(adapters())
         check(a["problem"] is None, a)
-        tell("unplug")
+        tell(RIG, "unplug")
         check(adapters() == [], "still listed")
         wrong("adapter", "nothing at all is on the USB bus", "another cable")
         r = run(*TARGET, "--no-profile")
         check(r.returncode == 2 and "no debug adapter named" in r.stderr and "sim:sh7750" in r.stderr, r.returncode, r.stderr)
-        tell("plug")
+        tell(RIG, "plug")
         for _ in range(6000):
             if adapters():
                 break
