@@ -28,12 +28,13 @@ static unsigned pending_cycles(const struct sh4_pipe *p, unsigned r)
 
 void sh4_pipe_settle(struct sh4_pipe *p)
 {
-    for (unsigned r = 0; r < SH4_NRES; r++) {
-        p->ready[r] = (uint16_t)EXCESS(p->ready[r], p->base);
-        if (!p->ready[r])
-            p->slack[r] = 0;
-    }
-    p->war_until = (uint16_t)EXCESS(p->war_until, p->base);
+    /* So that the compiler does many at once: base apart from what is stored, a loop for each. */
+    const uint16_t base = p->base;
+    for (unsigned r = 0; r < SH4_NRES; r++)
+        p->ready[r] = (uint16_t)EXCESS(p->ready[r], base);
+    for (unsigned r = 0; r < SH4_NRES; r++)
+        p->slack[r] = (uint8_t)(p->slack[r] * (p->ready[r] != 0));
+    p->war_until = (uint16_t)EXCESS(p->war_until, base);
     if (!p->war_until)
         p->war = 0;
     p->base = 0;

@@ -59,11 +59,15 @@ void sh4_blocks_line_changed(struct sh4_cpu *cpu, unsigned i)
 static unsigned hash_pipe(const struct sh4_pipe *p)
 {
     _Static_assert(sizeof *p % 8 == 0, "hashed by 8 bytes");
-    uint64_t w[sizeof *p / 8], h = 0x9E3779B97F4A7C15u;
+    enum { WORDS = sizeof *p / 8, LANES = 4 }; /* a multiplication does not wait for the last one */
+    uint64_t w[WORDS], h[LANES] = { 1, 2, 3, 4 };
     memcpy(w, p, sizeof w);
-    for (unsigned i = 0; i < sizeof w / sizeof *w; i++)
-        h = (h ^ w[i]) * 0xFF51AFD7ED558CCDull ^ h >> 29;
-    return (unsigned)(h >> 40) % STATE_BUCKETS;
+    for (unsigned i = 0; i < WORDS; i++)
+        h[i % LANES] = (h[i % LANES] ^ w[i]) * 0xFF51AFD7ED558CCDull ^ h[i % LANES] >> 29;
+    uint64_t all = 0;
+    for (unsigned i = 0; i < LANES; i++)
+        all = (all ^ h[i]) * 0xFF51AFD7ED558CCDull ^ all >> 29;
+    return (unsigned)(all >> 40) % STATE_BUCKETS;
 }
 
 uint32_t sh4_state_intern(struct sh4_cpu *cpu, const struct sh4_pipe *p, bool *flushed)
