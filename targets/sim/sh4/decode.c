@@ -11,18 +11,23 @@
 
 /* ---- allocation ---- */
 
+static void begin_tables(struct sh4_blocks *b)
+{
+    b->nblocks = 1; /* 0 means none */
+    b->nops = b->nrecs = 0;
+    b->nstates = 1;
+}
+
 static void flush_tables(struct sh4_cpu *cpu)
 {
     struct sh4_blocks *b = cpu->fast->blocks;
     sh4_blocks_fold(cpu);
     for (unsigned s = 0; s < DLINE_SETS; s++)
         for (unsigned w = 0; w < DLINE_WAYS; w++)
-            b->line[s][w].paddr = 0xFFFFFFFF;
+            b->line[s][w].tag = 0;
     memset(b->iline, 0, sizeof b->iline);
     memset(b->bucket, 0, sizeof b->bucket);
-    b->nblocks = 1; /* 0 means none */
-    b->nops = b->nrecs = 0;
-    b->nstates = 1;
+    begin_tables(b);
 }
 
 int sh4_blocks_new(struct sh4_cpu *cpu, const int32_t *labels)
@@ -30,16 +35,14 @@ int sh4_blocks_new(struct sh4_cpu *cpu, const int32_t *labels)
     struct sh4_blocks *b = pages_new(sizeof *b);
     if (!b)
         return -ERR_NOMEM;
-    b->dirty = NULL;
-    memset(b->odd_fetches, 0, sizeof b->odd_fetches);
-    b->next_way = 0;
     b->max_blocks = MAX_BLOCKS;
     b->max_ops = MAX_OPS;
     b->max_recs = MAX_RECS;
     b->max_states = MAX_STATES;
     b->labels = labels;
+    begin_tables(b); /* the rest is zeros, which pages have that nobody touched: of most boards that
+                        is most */
     cpu->fast->blocks = b;
-    flush_tables(cpu);
     return 0;
 }
 
@@ -97,13 +100,13 @@ struct dline *sh4_find_line(struct sh4_cpu *cpu, uint32_t paddr, enum line_kind 
     struct sh4_blocks *b = cpu->fast->blocks;
     struct dline *set = b->line[(paddr >> 5 ^ paddr >> 14) % DLINE_SETS];
     for (unsigned w = 0; w < DLINE_WAYS; w++)
-        if (set[w].paddr == paddr && set[w].kind == kind && same_words(set[w].raw, raw, LINE))
+        if (set[w].tag == (paddr | 1) && set[w].kind == kind && same_words(set[w].raw, raw, LINE))
             return &set[w];
     struct dline *l = &set[b->next_way++ % DLINE_WAYS];
     for (unsigned i = 0; i < IC_LINES; i++)
         if (b->iline[i] == l)
             b->iline[i] = NULL;
-    l->paddr = paddr;
+    l->tag = paddr | 1;
     l->kind = kind;
     memcpy(l->raw, raw, LINE);
     memset(l->block, 0, sizeof l->block);

@@ -66,7 +66,7 @@ struct trec {
 };
 
 struct dline {
-    uint32_t paddr; /* address of the line; 0xFFFFFFFF: free */
+    uint32_t tag; /* address of the line, and bit 0; 0: free */
     uint8_t kind;
     uint8_t raw[LINE];
     uint16_t block[FAST_MODES][16]; /* 0: not decoded yet */
