@@ -58,7 +58,8 @@ build_cached() {
 # What of GNU's sources these tools are built without: for configure.
 gnu_without=(--disable-nls --disable-werror --disable-gprof --disable-gprofng --disable-sim --disable-plugins --without-zstd --disable-dependency-tracking
   MAKEINFO=true)
-# make_and_install [TARGET INSTALL] - with as many jobs as there are processors, behind everybody else.
+# make_and_install [TARGET INSTALL] - with as many jobs as there are processors. Not behind everybody else: beside the suite's other tests that
+# takes until these have ended, and what needs the tool comes after it.
 make_and_install() {
-  nice make -j"$(nproc)" MAKEINFO=true ${1+"$1"} && make MAKEINFO=true "${2-install}"
+  make -j"$(nproc)" MAKEINFO=true ${1+"$1"} && make MAKEINFO=true "${2-install}"
 }

@@ -36,7 +36,7 @@ build() {
 # gdb's own flags: what make would say of a file in its folder.
 precompile_headers() {
   [ "${compiler[*]}" = CXX=clang++ ] || return 0
-  nice make -j"$(nproc)" MAKEINFO=true configure-gdb all-bfd all-gnulib || return 1
+  make -j"$(nproc)" MAKEINFO=true configure-gdb all-bfd all-gnulib || return 1
   printf '#include %s\n' '"defs.h"' '<algorithm>' '<map>' '<unordered_map>' '<functional>' '"symtab.h"' '"gdbtypes.h"' '"value.h"' '"expression.h"' '"frame.h"' \
     '"gdbcore.h"' '"gdbcmd.h"' '"inferior.h"' '"target.h"' '"objfiles.h"' '"language.h"' '"gdbarch.h"' '"block.h"' '"source.h"' '"ui-out.h"' '"gdbthread.h"' \
     '"observable.h"' '"valprint.h"' >gdb/usual.h
