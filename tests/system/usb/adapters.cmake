@@ -1,7 +1,7 @@
 # Adapters as users meet them. pp_adapters_test(NAME CASE PART RIG arguments... [SAYS step text]): list, doctor and --probe, by a case of adapters.py.
 function(pp_adapters_test NAME CASE PART)
   cmake_parse_arguments(T "" "" "RIG;SAYS" ${ARGN})
-  pp_usb_script(adapters_${NAME} adapters RIG --control adapters-${NAME}.sock ${T_RIG} ARGS $<TARGET_FILE:usb_rig> ${PART} ${CASE} ${T_SAYS})
+  pp_usb_script(adapters_${NAME} adapters RIG --control adapters-${NAME}.sock ${T_RIG} ARGS ${PART} ${CASE} ${T_SAYS})
 endfunction()
 # pp_adapter_alone(NAME PART MODEL): one that is plugged in by itself, and the same that may not be opened.
 function(pp_adapter_alone NAME PART MODEL)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Adapters as users meet them: list, doctor and --probe with real USB libraries and modelled adapters.
 
-usage, in the rig: adapters.py PROBEPROF USB_RIG TARGET CASE      CASE: a method of Cases without its "case_"
+usage, in the rig: adapters.py PROBEPROF TARGET CASE      CASE: a method of Cases without its "case_"
 """
 import json
 import os
@@ -13,11 +13,11 @@ import time
 
 from rig_program import tell
 
-PROGRAM, RIG = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+PROGRAM = os.path.abspath(sys.argv[1])
 ENV = {k: v for k, v in os.environ.items() if k != "PROBEPROF_PROBE"}
 FIELDS = {"probe", "driver", "serial", "location", "channel", "usb", "product", "firmware", "note", "doubtful", "can", "problem"}
-SH4 = sys.argv[3].startswith("sh")
-TARGET = ["--target", sys.argv[3]] + (["--private"] if SH4 else [])
+SH4 = sys.argv[2].startswith("sh")
+TARGET = ["--target", sys.argv[2]] + (["--private"] if SH4 else [])
 
 
 def run(*args, wrap=()):
@@ -100,12 +100,12 @@ class Cases:
         end(p)
         a, = first_channel(adapters())
         check(a["problem"] is None, a)
-        tell(RIG, "unplug")
+        tell("unplug")
         check(adapters() == [], "still listed")
         wrong("adapter", "nothing at all is on the USB bus", "another cable")
         r = run(*TARGET, "--no-profile")
         check(r.returncode == 2 and "no debug adapter named" in r.stderr and "sim:sh7750" in r.stderr, r.returncode, r.stderr)
-        tell(RIG, "plug")
+        tell("plug")
         for _ in range(6000):
             if adapters():
                 break
@@ -186,7 +186,7 @@ class Cases:
 
     def case_fault(self):
         """What doctor says of a board's fault: STEP and TEXT follow."""
-        wrong(sys.argv[5], sys.argv[6], "", *TARGET, "--halt")
+        wrong(sys.argv[4], sys.argv[5], "", *TARGET, "--halt")
 
 
-getattr(Cases(), "case_" + sys.argv[4])()
+getattr(Cases(), "case_" + sys.argv[3])()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An adapter that is pulled while the run is only beginning: opening, loading, arming. It waits, begins anew, and the profile is whole.
 
-usage, in the rig with --control: early.py PROBEPROF USB_RIG PROBE TARGET FIRST PHASE...
+usage, in the rig with --control: early.py PROBEPROF PROBE TARGET FIRST PHASE...
 It is pulled at transfer FIRST, then later and later, until each PHASE has stood in the message: "load:", "arming".
 """
 import json
@@ -31,10 +31,10 @@ def profile(out, hits):
         sys.exit(f"nothing was profiled before: {d['coverage']}")
 
 
-def pulled_at(n, command, folder, rig, hits, stay_s):
+def pulled_at(n, command, folder, hits, stay_s):
     """One run. Returns what was said of the loss, None if it came too late."""
-    tell(rig, "plug")
-    tell(rig, f"strike unplug {n}")
+    tell("plug")
+    tell(f"strike unplug {n}")
     p = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
     try:
         lines = lines_of(p.stderr)
@@ -46,7 +46,7 @@ def pulled_at(n, command, folder, rig, hits, stay_s):
         time.sleep(stay_s)
         if stay_s and not lines.empty():
             sys.exit(f"said while it waits: {lines.get()}")
-        tell(rig, "plug")
+        tell("plug")
         wait_for(lines, "profiling,", DEADLINE_S)
         out = p.stdout.read()
         if p.wait(timeout=DEADLINE_S) != 0:
@@ -59,14 +59,13 @@ def pulled_at(n, command, folder, rig, hits, stay_s):
 
 
 def main():
-    program, rig, probe, target, at, *phases = sys.argv[1:]
+    program, probe, target, at, *phases = sys.argv[1:]
     folder, more, hits = RUNS[target]
     command = [os.path.abspath(program), "--probe", probe, "--target", target, "--gdb", "off", "--json"] + more
-    rig = os.path.abspath(rig)
     at, missing, said = int(at), set(phases), ""
     while said is not None and at < MOST:
         began = time.monotonic()
-        said = pulled_at(at, command, os.path.join(EXAMPLES, folder), rig, hits, 1 if "does not answer" in said else 0)
+        said = pulled_at(at, command, os.path.join(EXAMPLES, folder), hits, 1 if "does not answer" in said else 0)
         print(f"at transfer {at}: {said and said.strip()} ({time.monotonic() - began:.1f} s)", flush=True)
         missing -= {phase for phase in missing if phase in (said or "")}
         at = int(at * GROWTH) + 1

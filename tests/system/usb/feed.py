@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Readers of the live feed while the adapter is pulled and plugged in again: what they have at the end is what the report says.
 
-usage, in the rig with --control: feed.py PROBEPROF USB_RIG PROBE TARGET FOLDER
+usage, in the rig with --control: feed.py PROBEPROF PROBE TARGET FOLDER
 """
 import json
 import os
@@ -22,7 +22,7 @@ DEADLINE_S = 600
 
 
 def main():
-    program, rig, probe, target, folder = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), *sys.argv[3:]
+    program, probe, target, folder = os.path.abspath(sys.argv[1]), *sys.argv[2:]
     folder = os.path.join(HERE, "..", "..", "..", "docs", "examples", folder)
     with tempfile.TemporaryDirectory() as own:
         record = os.path.join(own, "run.rec")
@@ -35,14 +35,14 @@ def main():
             wait_for(lines, "profiling,", DEADLINE_S)
             readers = [Follower(where), Follower(where, interval=5, cut=3)]
             time.sleep(0.5)
-            tell(rig, "unplug")
+            tell("unplug")
             wait_for(lines, "does not answer", DEADLINE_S)
             states = [r.started.wait(DEADLINE_S) and r for r in readers]
             until = time.monotonic() + DEADLINE_S
             while readers[0].state["target"]["state"] != "away" and time.monotonic() < until:
                 time.sleep(0.02)
             away = dict(states[0].state["target"])
-            tell(rig, "plug")
+            tell("plug")
             wait_for(lines, "is back", DEADLINE_S)
             while (readers[0].state["target"]["state"] == "away" or readers[1].resumed < CUTS) and not any(r.failure for r in readers) and time.monotonic() < until:
                 time.sleep(0.02)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The motor example (docs/examples/motor) on an S12Z board through a pod that stands behind a model: what its README says.
 
-usage, in the rig: motor.py PROBEPROF PROBE trace|sample|gdb|breaks|unsecure|replug [USB_RIG]      PROBE as after --probe
+usage, in the rig: motor.py PROBEPROF PROBE trace|sample|gdb|breaks|unsecure|replug|recover      PROBE as after --probe
 """
 import json
 import os
@@ -179,7 +179,7 @@ def stop_of(g):
     return answer, said
 
 
-def recover(program, probe, rig):
+def recover(program, probe):
     """A GDB that waits, and one whose program is halted at a breakpoint, while the pod is pulled or hangs and the board loses its power."""
     at = symbols(os.path.join(FOLDER, "motor.elf"))["pi_step"]
     p, lines = start(program, probe, "--gdb", "0", "--json")
@@ -195,11 +195,11 @@ def recover(program, probe, rig):
                 if not halted:
                     g.send("vCont;c")
                 time.sleep(1)
-                tell(rig, away)
+                tell(away)
                 back = ""
                 if there: # a pod that hangs is reset by its driver, and what it was doing then is done again: nobody may notice
                     wait_for(lines, "does not answer", DEADLINE_S)
-                    tell(rig, there)
+                    tell(there)
                     began = time.monotonic()
                     back = wait_for(lines, "is back", DEADLINE_S)
                     print(f"{probe}, {away}: back after {time.monotonic() - began:.2f} s", flush=True)
@@ -224,15 +224,15 @@ def recover(program, probe, rig):
     right(d["coverage"]["gaps"] >= 4 and d["coverage"]["events"], f"{d['coverage']}")
 
 
-def replug(program, probe, rig):
+def replug(program, probe):
     p, lines = start(program, probe, "--gdb", "off", "--json")
     try:
         wait_for(lines, "profiling,", DEADLINE_S)
         for away, there in (("unplug", "plug"), ("power off", "power on")):
             time.sleep(0.5)
-            tell(rig, away)
+            tell(away)
             wait_for(lines, "does not answer", DEADLINE_S)
-            tell(rig, there)
+            tell(there)
             wait_for(lines, "is back", DEADLINE_S)
         time.sleep(0.5)
         p.send_signal(signal.SIGINT)
@@ -245,7 +245,7 @@ def replug(program, probe, rig):
 
 def main():
     what = {"trace": trace, "sample": sample, "gdb": gdb, "breaks": breaks, "unsecure": unsecure, "replug": replug, "recover": recover}[sys.argv[3]]
-    what(sys.argv[1], sys.argv[2], *sys.argv[4:])
+    what(sys.argv[1], sys.argv[2])
 
 
 if __name__ == "__main__":

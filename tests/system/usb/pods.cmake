@@ -23,7 +23,7 @@ function(pp_motor_test NAME PROBE MODEL)
     pp_usb_script(motor_${NAME}_${WHAT} motor RIG --control motor-${NAME}-${WHAT}.sock --board sim:s12zvml128 ${MODEL} ARGS ${PROBE} ${WHAT})
   endforeach()
   pp_usb_script(motor_${NAME}_replug motor RIG --control motor-${NAME}-replug.sock --board sim:s12zvml128 ${MODEL}
-                ARGS ${PROBE} replug $<TARGET_FILE:usb_rig>)
+                ARGS ${PROBE} replug)
 endfunction()
 pp_motor_test(usbdm      usbdm usbdm                  trace sample gdb breaks)
 pp_motor_test(usbdm_v5   usbdm usbdm,v5,cdc           trace sample gdb)

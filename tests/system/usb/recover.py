@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A real GDB and a profile while the adapter is pulled, the board loses its power, or the adapter hangs: all of them go on.
 
-usage, in the rig with --control: recover.py PROBEPROF USB_RIG PROBE TARGET [OPTION...]      OPTIONs go to probeprof, too
+usage, in the rig with --control: recover.py PROBEPROF PROBE TARGET [OPTION...]      OPTIONs go to probeprof, too
 The rig's numbers are printed: how long after the return the board was back. They are not judged.
 """
 import json
@@ -71,9 +71,8 @@ class Gdb:
 
 class Case:
     def __init__(self, arguments):
-        program, self.rig, self.probe, self.target, *more = arguments
+        program, self.probe, self.target, *more = arguments
         self.folder, options, self.function, self.caller = RUNS[self.target]
-        self.rig = os.path.abspath(self.rig)
         self.folder = os.path.join(EXAMPLES, self.folder)
         self.p = subprocess.Popen([os.path.abspath(program), "--probe", self.probe, "--target", self.target, "--gdb", "0", "--json"] + options + more,
                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
@@ -93,14 +92,14 @@ class Case:
         """An event that has an end. Returns what the program said when the board was back."""
         self.gaps += 1
         if event == "hang":
-            tell(self.rig, "strike hang 1")
+            tell("strike hang 1")
             began = time.monotonic()
         else:
-            tell(self.rig, "unplug" if event == "pull" else "power off")
+            tell("unplug" if event == "pull" else "power off")
         self.said("does not answer")
         if event != "hang":
             time.sleep(0.3)
-            tell(self.rig, "plug" if event == "pull" else "power on")
+            tell("plug" if event == "pull" else "power on")
             began = time.monotonic()
         back = self.said("the board is back")
         print(f"{self.probe}, {event}: back {time.monotonic() - began:.2f} s after {'it began' if event == 'hang' else 'the return'}", flush=True)
@@ -144,12 +143,12 @@ class Case:
     def while_one_thing_follows_another(self):
         """The adapter is back, but its board has no power: that is told, too, once."""
         self.gaps += 1
-        tell(self.rig, "unplug")
+        tell("unplug")
         self.said("does not answer")
-        tell(self.rig, "power off")
-        tell(self.rig, "plug")
+        tell("power off")
+        tell("plug")
         self.said("still looking for the board")
-        tell(self.rig, "power on")
+        tell("power on")
         self.said("the board is back")
         self.gdb.ask("p 1")
 

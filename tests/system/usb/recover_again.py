@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An adapter that is pulled again while it is got back, or while the trace is armed anew: GDB's program, which ran, runs on all the same.
 
-usage, in the rig with --control: recover_again.py PROBEPROF USB_RIG PROBE TARGET [OPTION...]      OPTIONs go to probeprof, too
+usage, in the rig with --control: recover_again.py PROBEPROF PROBE TARGET [OPTION...]      OPTIONs go to probeprof, too
 The second pull is at the first transfer after the return, then later and later until the return is over before.
 """
 import os
@@ -19,7 +19,7 @@ GROWTH, SETTLED_S = 1.6, 0.4
 
 class Again(Case):
     def transfers(self):
-        return int(tell(self.rig, "transfers").split()[-1])
+        return int(tell("transfers").split()[-1])
 
     def until_settled(self, done):
         """Until the last that was said is that it is back, and nothing has been said since for a while; or done()."""
@@ -35,16 +35,16 @@ class Again(Case):
             since = time.monotonic()
 
     def pull_twice(self, n):
-        tell(self.rig, "unplug")
+        tell("unplug")
         self.said("does not answer")
         at = self.transfers() + n
-        tell(self.rig, f"strike unplug {n}")
-        tell(self.rig, "plug")
+        tell(f"strike unplug {n}")
+        tell("plug")
         self.until_settled(lambda: self.transfers() >= at)
-        struck = int(tell(self.rig, "calm").split()[-1]) > 0 # on a busy machine it may come when all seemed settled
+        struck = int(tell("calm").split()[-1]) > 0 # on a busy machine it may come when all seemed settled
         if struck:
             time.sleep(0.3)
-            tell(self.rig, "plug")
+            tell("plug")
             self.until_settled(lambda: False)
         return struck
 
@@ -119,6 +119,6 @@ class WaitingClient(motor.Gdb): # Debian's GDB has no S12Z
 
 
 if __name__ == "__main__":
-    if sys.argv[4] == "sh7750":
+    if sys.argv[3] == "sh7750":
         need_gdb()
     Again(sys.argv[1:]).run()

@@ -2,7 +2,7 @@
 """Ctrl-C in GDB just before the adapter is pulled, as it is, and after: GDB always gets its prompt, at the latest when the board is back, and the program
 can be continued.
 
-usage, in the rig with --control: recover_ctrl_c.py PROBEPROF USB_RIG PROBE TARGET [OPTION...]      OPTIONs go to probeprof, too
+usage, in the rig with --control: recover_ctrl_c.py PROBEPROF PROBE TARGET [OPTION...]      OPTIONs go to probeprof, too
 """
 import signal
 import sys
@@ -24,9 +24,9 @@ class CtrlC(Again):
                 time.sleep(0.1)
                 self.gdb.p.send_signal(signal.SIGINT)
                 time.sleep(k * STEP_S)
-                tell(self.rig, "unplug")
+                tell("unplug")
                 time.sleep(0.05)
-                tell(self.rig, "plug")
+                tell("plug")
                 said = self.gdb.until_prompt()
                 print(f"{1000 * k * STEP_S:.0f} ms: {said.split(chr(10))[-3:]}", flush=True)
                 self.until_settled(lambda: False)

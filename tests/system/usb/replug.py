@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A profile whose adapter is pulled and plugged in again, twice: it goes on, and every gap is marked.
 
-usage, in the rig with --control: replug.py PROBEPROF USB_RIG PROBE [OPTION...]      OPTIONs go to probeprof, too
+usage, in the rig with --control: replug.py PROBEPROF PROBE [OPTION...]      OPTIONs go to probeprof, too
 """
 import json
 import os
@@ -19,7 +19,7 @@ DEADLINE_S = 600 # of a machine that does many things at once
 
 
 def main():
-    program, rig, probe, options = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    program, probe, options = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
     command = [program, "--probe", probe, "--target", "sh7750", "--private", "--start", "main+8", "--stop", "0x0C010030", "--gdb", "off",
                "--json"] + options
     p = subprocess.Popen(command, cwd=FOLDER, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
@@ -28,9 +28,9 @@ def main():
         wait_for(lines, "profiling,", DEADLINE_S)
         for _ in range(PULLS):
             time.sleep(0.5)
-            tell(rig, "unplug")
+            tell("unplug")
             wait_for(lines, "does not answer", DEADLINE_S)
-            tell(rig, "plug")
+            tell("plug")
             wait_for(lines, "is back", DEADLINE_S)
         time.sleep(0.5)
         p.send_signal(signal.SIGINT)

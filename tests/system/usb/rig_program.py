@@ -2,26 +2,18 @@
 import os
 import queue
 import socket
-import stat
-import subprocess
 import sys
 import threading
 import time
 
 
-def tell(rig, word):
-    """What `rig --tell` does, without the start of that program; in the virtual machine the rig is elsewhere, and `rig` knows the way."""
-    control = os.environ["USB_RIG_CONTROL"]
-    if stat.S_ISSOCK(os.stat(control).st_mode):
-        with socket.socket(socket.AF_UNIX) as s:
-            s.connect(control)
-            s.sendall(word.encode())
-            answer = s.makefile().read()
-        right = answer.startswith("ok")
-    else:
-        r = subprocess.run([rig, "--tell", control, *word.split()], capture_output=True, text=True)
-        answer, right = r.stdout + r.stderr, r.returncode == 0
-    if not right:
+def tell(word):
+    """What `usb_rig --tell` does, without the start of that program. Returns what it prints."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(os.environ["USB_RIG_CONTROL"])
+        s.sendall(word.encode())
+        answer = s.makefile().read()
+    if not answer.startswith("ok"):
         sys.exit(f"rig: {word}: {answer}")
     return answer
 

@@ -2,7 +2,7 @@
 function(pp_sdsr_tests NAME PROBE)
   pp_usb_script(tutorial_sdsr_${NAME} tutorial RIG --board sim:sh7750,sdsr=alternate ${ARGN} ARGS ${PROBE})
   pp_usb_script(replug_sdsr_${NAME} replug RIG --control replug-sdsr-${NAME}.sock --board sim:sh7750,sdsr=alternate ${ARGN}
-                ARGS $<TARGET_FILE:usb_rig> ${PROBE})
+                ARGS ${PROBE})
 endfunction()
 foreach(A ${JTAG_ADAPTERS})
   pp_sdsr_tests(${A} ${${A}_PROBE} ${${A}_MODEL})
