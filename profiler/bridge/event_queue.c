@@ -2,8 +2,8 @@
 
 #include <assert.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
+#include "probe/base/pages.h"
 #include "probe/base/util.h"
 
 struct event_queue {
@@ -13,11 +13,15 @@ struct event_queue {
     _Alignas(64) struct event slot[];
 };
 
+static size_t queue_bytes(size_t capacity)
+{
+    return sizeof(struct event_queue) + capacity * sizeof(struct event);
+}
+
 struct event_queue *event_queue_new(size_t capacity)
 {
     assert(capacity && !(capacity & (capacity - 1)));
-    size_t bytes = sizeof(struct event_queue) + capacity * sizeof(struct event);
-    struct event_queue *q = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+    struct event_queue *q = pages_new(queue_bytes(capacity));
     if (!q)
         return NULL;
     q->mask = capacity - 1;
@@ -26,7 +30,11 @@ struct event_queue *event_queue_new(size_t capacity)
     return q;
 }
 
-void event_queue_free(struct event_queue *q) { free(q); }
+void event_queue_free(struct event_queue *q)
+{
+    if (q)
+        pages_free(q, queue_bytes(q->mask + 1));
+}
 
 size_t event_queue_room(const struct event_queue *q)
 {

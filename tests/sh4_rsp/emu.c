@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "probe/base/pages.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
 enum { SLICE = 2000, IN_BYTES = 1 << 16, OUT_BYTES = 1 << 17 };
@@ -255,7 +256,7 @@ void emu_start(struct emu *e, const struct emu_kind *kind, const char *program, 
 {
     static const struct sh4_config cfg = { .variant = SH4_VARIANT_7091 };
     e->kind = kind;
-    e->ram = calloc(1, EMU_RAM_BYTES);
+    e->ram = pages_new(EMU_RAM_BYTES);
     e->in = malloc(IN_BYTES);
     e->out = malloc(OUT_BYTES);
     assert_true(e->ram && e->in && e->out);
@@ -294,7 +295,7 @@ void emu_stop(struct emu *e)
     close(e->listen_fd);
     unlink(e->path);
     sh4_cpu_fini(&e->cpu);
-    free(e->ram);
+    pages_free(e->ram, EMU_RAM_BYTES);
     free(e->in);
     free(e->out);
     e->started = false;

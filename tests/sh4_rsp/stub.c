@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "probe/base/pages.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
 enum { SLICE = 2000, NONE = 0xFFFFFFFF };
@@ -604,6 +605,8 @@ static void open_pty(struct stub *s)
 void stub_start(struct stub *s, const char *program, bool pty)
 {
     static const struct sh4_config cfg = { .variant = SH4_VARIANT_7750 };
+    s->ram = pages_new(STUB_RAM_BYTES);
+    assert_non_null(s->ram);
     struct sh4_bus bus = { .ctx = s,
                            .nwindows = 1,
                            .read = io_read,
@@ -642,6 +645,7 @@ void stub_stop(struct stub *s)
     if (!s->pty)
         unlink(s->path);
     sh4_cpu_fini(&s->cpu);
+    pages_free(s->ram, STUB_RAM_BYTES);
     s->started = false;
 }
 

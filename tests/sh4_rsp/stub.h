@@ -57,7 +57,7 @@ struct stub {
     unsigned fault_at;
     char probe[96]; /* for probe_open(): "rsp:/tmp/..." */
     struct sh4_cpu cpu;
-    uint8_t ram[STUB_RAM_BYTES];
+    uint8_t *ram; /* STUB_RAM_BYTES, from start to stop */
     struct asm_prog prog;
     pthread_t thread;
     bool pty, started;

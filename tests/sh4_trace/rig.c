@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/pages.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 
@@ -74,9 +75,9 @@ void rig_open(struct rig *r, struct asm_prog *prog, const char *src, unsigned c1
                            .io_write = io_write };
     struct sh4_config cfg = { .variant = SH4_VARIANT_7750 };
     memset(r, 0, sizeof *r);
-    r->ram = calloc(1, RIG_RAM_BYTES);
-    r->words = calloc(RIG_MAX_WORDS, 4);
-    assert_non_null(r->ram);
+    r->ram = pages_new(RIG_RAM_BYTES);
+    r->words = pages_new(RIG_MAX_WORDS * sizeof *r->words);
+    assert_true(r->ram && r->words);
     bus.window[0] = (struct sh4_window){ .base = RIG_RAM,
                                          .size = RIG_RAM_BYTES,
                                          .host = r->ram,
@@ -119,8 +120,8 @@ void rig_close(struct rig *r)
         sh4_trace_plan_fini(&r->plan);
     }
     sh4_cpu_fini(&r->cpu);
-    free(r->ram);
-    free(r->words);
+    pages_free(r->ram, RIG_RAM_BYTES);
+    pages_free(r->words, RIG_MAX_WORDS * sizeof *r->words);
 }
 
 void rig_arm(struct rig *r, const struct sh4_trace_request *given)

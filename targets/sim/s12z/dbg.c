@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "probe/base/choice.h"
+#include "probe/base/pages.h"
 #include "probe/base/util.h"
 #include "targets/sim/s12z/dbg_priv.h"
 
@@ -498,6 +499,6 @@ int dbg_new(struct s12z_board *board, const struct s12z_part *part,
 void dbg_free(struct s12z_dbg *d)
 {
     if (d)
-        free(d->edges);
+        pages_free(d->edges, PDO_EDGES * sizeof *d->edges);
     free(d);
 }

@@ -1,8 +1,8 @@
 /* The pins PDO and PDOCLK: pending lines are sent bit by bit, two bus clocks a bit. PDO changes
  * with the bus clock, PDOCLK half a bit later. Source: ZVHL p.222-225; ZVM p.226. */
-#include <stdlib.h>
 #include "targets/sim/s12z/dbg_priv.h"
 #include "probe/base/choice.h"
+#include "probe/base/pages.h"
 
 static uint64_t to_ps(const struct s12z_dbg *d, uint64_t cycles)
 {
@@ -135,7 +135,7 @@ int dbg_pdo_capture(struct s12z_dbg *d, bool on)
 {
     if (!d->part->full_dbg)
         return -1;
-    if (on && !d->edges && !(d->edges = malloc(PDO_EDGES * sizeof *d->edges)))
+    if (on && !d->edges && !(d->edges = pages_new(PDO_EDGES * sizeof *d->edges)))
         return -1;
     d->capture = on;
     d->edge_put = d->edge_take = d->edge_lost = 0;
@@ -154,6 +154,8 @@ size_t dbg_pdo_take(struct s12z_dbg *d, pdo_edge *out, size_t cap, uint64_t *los
     size_t n = 0;
     for (; n < cap && d->edge_take < d->edge_put; n++)
         out[n] = d->edges[d->edge_take++ % PDO_EDGES];
+    if (d->edge_take == d->edge_put) /* begins anew, where memory has been written before */
+        d->edge_take = d->edge_put = 0;
     *lost = d->edge_lost;
     d->edge_lost = 0;
     return n;
