@@ -37,9 +37,14 @@ layout() { # FILE NAME BASE RELOCS
     echo "const struct sh4_agent_layout $2 = {"
     echo "    .code = { $2_le, $2_be }, .size = sizeof $2_le, .base = $3u,"
     echo "    .relocs = $4, .nrelocs = sizeof $4 / sizeof $4[0],"
+    "$NM" "$1" >"$tmp/names"
+    local -A addr=()
+    local at kind name
+    while read -r at kind name; do
+        addr[$name]=$at
+    done <"$tmp/names"
     for s in $OFFSETS; do
-        addr=$("$NM" "$1" | awk -v s="$s" '$3 == s { print $1 }')
-        [ -z "$addr" ] || printf '    .%s = 0x%03X,\n' "$s" $((16#$addr - $3))
+        [ -z "${addr[$s]-}" ] || printf '    .%s = 0x%03X,\n' "$s" $((16#${addr[$s]} - $3))
     done
     echo "};"
 }

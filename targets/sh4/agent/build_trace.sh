@@ -49,9 +49,13 @@ bytes() { # FILE NAME
     echo "const struct sh4_trace_blob sh4_trace_blob = {"
     echo "    .code = { { trace_le, trace_be }, { trace_scif_le, trace_scif_be }, { trace_dcip_le, trace_dcip_be } }, .size = sizeof trace_le, .base = 0x8C000000u,"
     echo "    .relocs = trace_relocs, .nrelocs = sizeof trace_relocs / sizeof trace_relocs[0],"
+    declare -A addr=()
+    "$NM" "$tmp/le.elf" >"$tmp/names"
+    while read -r at kind name; do
+        addr[$name]=$at
+    done <"$tmp/names"
     for s in $NAMES; do
-        addr=$("$NM" "$tmp/le.elf" | awk -v s="$s" '$3 == s { print $1 }')
-        printf '    .%s = 0x%03X,\n' "$s" $((16#$addr - 0x8C000000))
+        printf '    .%s = 0x%03X,\n' "$s" $((16#${addr[$s]} - 0x8C000000))
     done
     echo "};"
 } > "$tmp/trace_blob.c"
