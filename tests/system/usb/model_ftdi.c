@@ -142,8 +142,10 @@ static int ftdi_control(struct usb_model *m, const uint8_t *setup, uint8_t *data
 static void do_bitbang(struct channel *c, const uint8_t *data, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (c->mode == MODE_SYNC && c->engine.to_host.n < c->engine.to_host.size)
-            c->engine.to_host.data[c->engine.to_host.n++] = mpsse_pins(&c->engine, false);
+        if (c->mode == MODE_SYNC && c->engine.to_host.n < c->engine.to_host.size) {
+            uint8_t levels = mpsse_pins(&c->engine, false);
+            fifo_put(&c->engine.to_host, &levels, 1);
+        }
         c->engine.value = (uint16_t)((c->engine.value & 0xFF00) | data[i]);
         mpsse_drive(&c->engine);
     }
@@ -161,8 +163,7 @@ static int ftdi_out(struct usb_model *m, uint8_t ep, const uint8_t *data, size_t
     }
     while (done < len) {
         size_t n = MIN(len - done, fifo->size - fifo->n);
-        memcpy(fifo->data + fifo->n, data + done, n);
-        fifo->n += n;
+        fifo_put(fifo, data + done, n);
         done += n;
         mpsse_run(&c->engine);
         if (n == 0)
@@ -177,7 +178,7 @@ static size_t give_packet(struct channel *c, uint8_t *buf)
     size_t n = MIN(fifo->n, c->packet - STATUS);
     buf[0] = 0x32;
     buf[1] = 0x60;
-    memcpy(buf + STATUS, fifo->data, n);
+    memcpy(buf + STATUS, fifo_bytes(fifo), n);
     fifo_take(fifo, n);
     c->latency_left_ns = c->latency_ms * 1000000ull;
     mpsse_run(&c->engine); /* there is room again */

@@ -21,10 +21,14 @@ enum {
     PIN_RTCK = 0x80
 };
 
+/* Twice as long as what it may hold, so that bytes are seldom moved to its beginning. */
 struct fifo {
-    uint8_t data[FIFO_MAX];
-    size_t n, size;
+    uint8_t data[2 * FIFO_MAX];
+    size_t first, n, size; /* n <= size <= FIFO_MAX bytes from data[first] on */
 };
+/* At most what there is room for, size - n. */
+void fifo_put(struct fifo *f, const uint8_t *bytes, size_t n);
+static inline const uint8_t *fifo_bytes(const struct fifo *f) { return f->data + f->first; }
 void fifo_take(struct fifo *f, size_t n); /* drops the first n */
 
 /* Where a target's signal hangs: bit 0..7 low, 8..15 high pins; -1 nowhere. inverted: a high pin

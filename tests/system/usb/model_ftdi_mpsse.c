@@ -16,13 +16,23 @@ enum {
     JUNK = 0xA5
 };
 
+void fifo_put(struct fifo *f, const uint8_t *bytes, size_t n)
+{
+    if (f->first + f->n + n > sizeof f->data) {
+        memmove(f->data, f->data + f->first, f->n);
+        f->first = 0;
+    }
+    memcpy(f->data + f->first + f->n, bytes, n);
+    f->n += n;
+}
+
 void fifo_take(struct fifo *f, size_t n)
 {
-    memmove(f->data, f->data + n, f->n - n);
+    f->first += n;
     f->n -= n;
 }
 
-static void put_reply(struct mpsse *m, uint8_t b) { m->to_host.data[m->to_host.n++] = b; }
+static void put_reply(struct mpsse *m, uint8_t b) { fifo_put(&m->to_host, &b, 1); }
 static size_t reply_room(const struct mpsse *m) { return m->to_host.size - m->to_host.n; }
 
 /* ---- pins ---- */
@@ -159,7 +169,7 @@ static void shift_bytes(struct mpsse *m, size_t n)
     uint8_t buf[CHUNK];
     bool last = false;
     if (m->op & WRITE) {
-        memcpy(buf, m->from_host.data, n);
+        memcpy(buf, fifo_bytes(&m->from_host), n);
         fifo_take(&m->from_host, n);
         for (size_t i = 0; i < n && !(m->op & LSB); i++)
             buf[i] = reversed_bits(buf[i]);
@@ -355,18 +365,18 @@ static bool do_command(struct mpsse *m)
         return go_on(m);
     if (m->from_host.n == 0)
         return false;
-    size_t len = length_of(m, m->from_host.data[0]);
+    size_t len = length_of(m, *fifo_bytes(&m->from_host));
     if (len == 0) {
         if (reply_room(m) < 2)
             return false;
         put_reply(m, 0xFA);
-        put_reply(m, m->from_host.data[0]);
+        put_reply(m, *fifo_bytes(&m->from_host));
         fifo_take(&m->from_host, 1);
         return true;
     }
-    if (m->from_host.n < len || is_stuck(m, m->from_host.data[0]))
+    if (m->from_host.n < len || is_stuck(m, *fifo_bytes(&m->from_host)))
         return false;
-    memcpy(p, m->from_host.data, len);
+    memcpy(p, fifo_bytes(&m->from_host), len);
     bool bytes = !(p[0] & 0x80) && !(p[0] & (TMS | BITS));
     if (!bytes && has_reply(p[0]) && reply_room(m) < 1)
         return false;

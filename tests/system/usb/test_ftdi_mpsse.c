@@ -227,13 +227,12 @@ static void carry_out(struct mpsse *m, const struct mpsse_batch *b, uint8_t *in)
     size_t sent = 0, got = 0;
     while (got < b->nin) {
         size_t n = MIN(b->nout - sent, m->from_host.size - m->from_host.n);
-        memcpy(m->from_host.data + m->from_host.n, b->out + sent, n);
-        m->from_host.n += n;
+        fifo_put(&m->from_host, b->out + sent, n);
         sent += n;
         mpsse_run(m);
         assert_true(n > 0 || m->to_host.n > 0);
         assert_true(got + m->to_host.n <= b->nin);
-        memcpy(in + got, m->to_host.data, m->to_host.n);
+        memcpy(in + got, fifo_bytes(&m->to_host), m->to_host.n);
         got += m->to_host.n;
         fifo_take(&m->to_host, m->to_host.n);
     }
