@@ -51,6 +51,12 @@ export class Hub {
             this.pace();
     }
 
+    /** A tab holds its lock as long as it lives: it may end without a word. @param {string} id @param {string} lock */
+    watch(id, lock) {
+        if (navigator.locks)
+            navigator.locks.request(lock, () => this.leave(id));
+    }
+
     /** What a tab says of itself. @param {string} id @param {{hidden?: boolean, slow?: number, again?: boolean}} m */
     heard(id, m) {
         const c = this.clients.get(id);
@@ -63,6 +69,18 @@ export class Hub {
         if (!c.hidden && this.model.id)
             this.give(c);
         this.pace();
+    }
+
+    /** A tab's message. @param {string} id @param {any} m @param {(x: any) => void} post how to answer that tab */
+    serve(id, m, post) {
+        if (m.lock)
+            this.watch(id, m.lock);
+        else if (m.bye)
+            this.leave(id);
+        else if (m.join)
+            this.join(id, post);
+        else
+            this.heard(id, m);
     }
 
     pace() {

@@ -108,10 +108,10 @@ export class Store {
             return (m) => worker.port.postMessage(m);
         }
         if (navigator.locks && globalThis.BroadcastChannel)
-            return this.elect(id);
+            return this.elect(id, lock);
         this.how = 'alone'; // a plain-HTTP name beyond loopback has neither: each tab has its stream
         const hub = new Hub(BASE);
-        return (m) => serve(hub, id, m, (x) => this.take(x));
+        return (m) => hub.serve(id, m, (x) => this.take(x));
     }
 
     /** What a saved page holds is all that there will be. */
@@ -121,28 +121,35 @@ export class Store {
             this.take({ frame });
     }
 
-    /** Without SharedWorker the tab that holds a lock has the stream, and hands it on. @param {string} id */
-    elect(id) {
+    /** Without SharedWorker the tab that holds a lock has the stream, and hands it on. @param {string} id @param {string} lock this tab's own */
+    elect(id, lock) {
         const channel = new BroadcastChannel('probeprof');
         /** @type {Hub|null} */
         let hub = null;
         /** @type {any} */
         let about = {};
+        let held = false;
         this.how = 'follower';
         channel.onmessage = ({ data }) => {
             if (hub && data.from)
-                serve(hub, data.from, data.m, (x) => channel.postMessage({ to: data.from, m: x }));
+                hub.serve(data.from, data.m, (x) => channel.postMessage({ to: data.from, m: x }));
             else if (data.to === id)
                 this.take(data.m);
             else if (data.leader && !hub)
-                for (const m of [{ join: true }, about])
+                for (const m of [{ join: true }, about, ...(held ? [{ lock }] : [])])
                     channel.postMessage({ from: id, m });
         };
+        navigator.locks.request(lock, () => {
+            held = true;
+            if (!hub)
+                channel.postMessage({ from: id, m: { lock } });
+            return new Promise(() => {});
+        });
         navigator.locks.request('probeprof-leader', () => {
             this.how = 'leader';
             hub = new Hub(BASE);
             for (const m of [{ join: true }, about])
-                serve(hub, id, m, (x) => this.take(structuredClone(x)));
+                hub.serve(id, m, (x) => this.take(structuredClone(x)));
             channel.postMessage({ leader: true });
             return new Promise(() => {});
         });
@@ -150,19 +157,9 @@ export class Store {
             if (!m.join && !m.bye)
                 about = m;
             if (hub)
-                serve(hub, id, m, (x) => this.take(structuredClone(x)));
+                hub.serve(id, m, (x) => this.take(structuredClone(x)));
             else
                 channel.postMessage({ from: id, m });
         };
     }
-}
-
-/** @param {Hub} hub @param {string} id @param {any} m @param {(x: any) => void} post */
-function serve(hub, id, m, post) {
-    if (m.bye)
-        hub.leave(id);
-    else if (m.join)
-        hub.join(id, post);
-    else
-        hub.heard(id, m);
 }
