@@ -7,7 +7,7 @@
 void pdo_queue_put(struct pdo_queue *q, const pdo_edge *edge, size_t n)
 {
     size_t fits = 0, at = q->head + q->n;
-    if (!q->dropping)
+    if (!q->lost_behind)
         fits = MIN(n, q->cap - q->n);
     if (at >= q->cap)
         at -= q->cap;
@@ -15,18 +15,17 @@ void pdo_queue_put(struct pdo_queue *q, const pdo_edge *edge, size_t n)
     memcpy(q->edge + at, edge, first * sizeof *edge);
     memcpy(q->edge, edge + first, (fits - first) * sizeof *edge);
     q->n += fits;
-    q->lost += n - fits;
+    q->lost_behind += n - fits;
     q->all_lost += n - fits;
-    q->dropping |= fits < n;
 }
 
 size_t pdo_queue_take(struct pdo_queue *q, pdo_edge *out, size_t cap, uint64_t *lost)
 {
     size_t n = MIN(cap, q->n);
     *lost = 0;
-    if (n && !q->dropping) {
-        *lost = q->lost;
-        q->lost = 0;
+    if (n) {
+        *lost = q->lost_before;
+        q->lost_before = 0;
     }
     size_t first = MIN(n, q->cap - q->head);
     memcpy(out, q->edge + q->head, first * sizeof *out);
@@ -35,6 +34,9 @@ size_t pdo_queue_take(struct pdo_queue *q, pdo_edge *out, size_t cap, uint64_t *
     if (q->head >= q->cap)
         q->head -= q->cap;
     q->n -= n;
-    q->dropping &= q->n > 0;
+    if (q->n == 0) {
+        q->lost_before += q->lost_behind;
+        q->lost_behind = 0;
+    }
     return n;
 }

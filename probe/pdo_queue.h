@@ -3,7 +3,6 @@
 #ifndef PROBE_PDO_QUEUE_H
 #define PROBE_PDO_QUEUE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,9 +12,10 @@
 struct pdo_queue {
     pdo_edge *edge; /* the owner's, room for cap */
     size_t cap, head, n;
-    /* what is in the queue came before a loss: nothing more goes in until it has been read */
-    bool dropping;
-    uint64_t lost;     /* since the last one that went in */
+    uint64_t lost_before; /* dropped before the first one in the queue, and not said yet */
+    /* Dropped behind the last one in the queue: nothing more goes in until all of it has been
+     * read. */
+    uint64_t lost_behind;
     uint64_t all_lost; /* total */
 };
 

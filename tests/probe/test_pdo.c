@@ -116,6 +116,31 @@ static void queue__full__drops_what_is_new_and_tells_where(void **state)
     assert_int_equal(q.all_lost, 5);
 }
 
+/* The second begins before anybody has read what came behind the first: each keeps its place. */
+static void queue__two_losses_between_two_looks__each_in_its_place(void **state)
+{
+    pdo_edge room[4], in[16], out[8];
+    struct pdo_queue q = { .edge = room, .cap = ARRAY_LEN(room) };
+    uint64_t lost = 99;
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(in); k++)
+        in[k] = PDO_EDGE(k, k & 1, 0);
+    pdo_queue_put(&q, in, 6);
+    assert_int_equal(pdo_queue_take(&q, out, 8, &lost), 4);
+    assert_int_equal(lost, 0);
+    pdo_queue_put(&q, in + 6, 7);
+    assert_int_equal(pdo_queue_take(&q, out, 1, &lost), 1);
+    assert_int_equal(lost, 2);
+    assert_int_equal(pdo_queue_take(&q, out + 1, 8, &lost), 3);
+    assert_int_equal(lost, 0);
+    assert_memory_equal(out, in + 6, 4 * sizeof *in);
+    pdo_queue_put(&q, in + 13, 1);
+    assert_int_equal(pdo_queue_take(&q, out, 8, &lost), 1);
+    assert_int_equal(lost, 3);
+    assert_memory_equal(out, in + 13, sizeof *in);
+    assert_int_equal(q.all_lost, 5);
+}
+
 static void vcd__timescales__give_the_clock(void **state)
 {
     static const struct {
@@ -205,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples__any_width_and_split__same_as_one_by_one),
         cmocka_unit_test(queue__full__drops_what_is_new_and_tells_where),
+        cmocka_unit_test(queue__two_losses_between_two_looks__each_in_its_place),
         cmocka_unit_test(vcd__timescales__give_the_clock),
         cmocka_unit_test(sr__metadata__says_what_the_samples_are),
     };
