@@ -165,7 +165,7 @@ def notes_go_when_their_own_time_is_over():
             head.note('test', 'bad', 300, 'the first');
             setTimeout(() => head.note('test', 'bad', 0, 'one that stays'), 100);
             setTimeout(done, 600);""")
-        until("the one that stays", lambda: note("test") == "one that stays")
+        assert note("test") == "one that stays", note("test")
         d.execute_script("probeprof.head.note('test', 'bad', 300, 'one that goes')")
         until("it to go", lambda: note("test") == "")
 
