@@ -1,13 +1,10 @@
 #!/bin/bash
 # Assembles kernel.S in its layouts and transports, in both byte orders, and prints agent_blob.c.
 # usage: build.sh [OUTPUT]      without OUTPUT the committed agent_blob.c is replaced
-# Needs the SH-4 cross binutils (Debian: binutils-sh4-linux-gnu). AS, LD, NM, OBJCOPY override them.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/agent_blob.c}
-AS=${AS:-sh4-linux-gnu-as} LD=${LD:-sh4-linux-gnu-ld} NM=${NM:-sh4-linux-gnu-nm} OBJCOPY=${OBJCOPY:-sh4-linux-gnu-objcopy}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+. "$here/blob.sh"
 OFFSETS="op_read op_write op_poke op_go ref_call ref_read ref_write ref_poke ld1 ld2 ld4 st1 st2 st4 purge
 tx rx sync wait idle debug_entry entry2 debug_general step_words save_area save_r0 save_mask save_top overlay
 hook_vbr own_vbr kern_end halts line_errors box polls"
@@ -28,21 +25,11 @@ for scif in 0 1 2; do
     link 0 $scif -EL 0x8D004000 ${name}_moved
 done
 
-bytes() { # FILE NAME
-    echo "static const uint8_t $2[] = {"
-    od -An -v -tu1 -w24 "$1" | sed 's/^ *//; s/  */,/g; s/^/    /; s/$/,/'
-    echo "};"
-}
 layout() { # FILE NAME BASE RELOCS
     echo "const struct sh4_agent_layout $2 = {"
     echo "    .code = { $2_le, $2_be }, .size = sizeof $2_le, .base = $3u,"
     echo "    .relocs = $4, .nrelocs = sizeof $4 / sizeof $4[0],"
-    "$NM" "$1" >"$tmp/names"
-    local -A addr=()
-    local at kind name
-    while read -r at kind name; do
-        addr[$name]=$at
-    done <"$tmp/names"
+    read_addresses "$1"
     for s in $OFFSETS; do
         [ -z "${addr[$s]-}" ] || printf '    .%s = 0x%03X,\n' "$s" $((16#${addr[$s]} - $3))
     done
@@ -57,10 +44,7 @@ layout() { # FILE NAME BASE RELOCS
     for name in ram scif dcip; do
         bytes "$tmp/${name}_le.bin" sh4_agent_${name}_le
         bytes "$tmp/${name}_be.bin" sh4_agent_${name}_be
-        # Words that hold addresses: they differ between two links, in the byte that moved.
-        echo "static const uint16_t sh4_agent_${name}_relocs[] = {"
-        cmp -l "$tmp/${name}_le.bin" "$tmp/${name}_moved.bin" | awk '{ o = $1 - 1; printf "    0x%03X,\n", o - o % 4 }'
-        echo "};"
+        relocs sh4_agent_${name}_relocs "$tmp/${name}_le.bin" "$tmp/${name}_moved.bin"
     done
     # The ASERAM layout never moves; its table has one row that is not counted as an address.
     echo "static const uint16_t sh4_agent_ase_relocs[] = { 0 };"
