@@ -101,10 +101,7 @@ export class Store {
             worker.port.start();
             this.how = 'worker';
             if (navigator.locks)
-                navigator.locks.request(lock, () => {
-                    worker.port.postMessage({ lock });
-                    return new Promise(() => {});
-                });
+                hold(lock, () => worker.port.postMessage({ lock }));
             return (m) => worker.port.postMessage(m);
         }
         if (navigator.locks && globalThis.BroadcastChannel)
@@ -139,19 +136,17 @@ export class Store {
                 for (const m of [{ join: true }, about, ...(held ? [{ lock }] : [])])
                     channel.postMessage({ from: id, m });
         };
-        navigator.locks.request(lock, () => {
+        hold(lock, () => {
             held = true;
             if (!hub)
                 channel.postMessage({ from: id, m: { lock } });
-            return new Promise(() => {});
         });
-        navigator.locks.request('probeprof-leader', () => {
+        hold('probeprof-leader', () => {
             this.how = 'leader';
             hub = new Hub(BASE);
             for (const m of [{ join: true }, about])
                 hub.serve(id, m, (x) => this.take(structuredClone(x)));
             channel.postMessage({ leader: true });
-            return new Promise(() => {});
         });
         return (/** @type {any} */ m) => {
             if (!m.join && !m.bye)
@@ -162,4 +157,12 @@ export class Store {
                 channel.postMessage({ from: id, m });
         };
     }
+}
+
+/** From when this tab has the lock until it ends. @param {string} lock @param {() => void} then called when it has it */
+function hold(lock, then) {
+    navigator.locks.request(lock, () => {
+        then();
+        return new Promise(() => {});
+    });
 }

@@ -85,14 +85,19 @@ static void samples__any_width_and_split__same_as_one_by_one(void **state)
     free(got);
 }
 
+static void number_edges(pdo_edge *e, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        e[k] = PDO_EDGE(k, k & 1, 0);
+}
+
 static void queue__full__drops_what_is_new_and_tells_where(void **state)
 {
     pdo_edge room[8], in[20], out[20];
     struct pdo_queue q = { .edge = room, .cap = ARRAY_LEN(room) };
     uint64_t lost = 99;
     (void)state;
-    for (size_t k = 0; k < ARRAY_LEN(in); k++)
-        in[k] = PDO_EDGE(k, k & 1, 0);
+    number_edges(in, ARRAY_LEN(in));
     assert_int_equal(pdo_queue_take(&q, out, 20, &lost), 0);
     assert_int_equal(lost, 0);
     pdo_queue_put(&q, in, 5);
@@ -123,8 +128,7 @@ static void queue__two_losses_between_two_looks__each_in_its_place(void **state)
     struct pdo_queue q = { .edge = room, .cap = ARRAY_LEN(room) };
     uint64_t lost = 99;
     (void)state;
-    for (size_t k = 0; k < ARRAY_LEN(in); k++)
-        in[k] = PDO_EDGE(k, k & 1, 0);
+    number_edges(in, ARRAY_LEN(in));
     pdo_queue_put(&q, in, 6);
     assert_int_equal(pdo_queue_take(&q, out, 8, &lost), 4);
     assert_int_equal(lost, 0);
