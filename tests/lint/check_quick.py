@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 WITHOUT = {"system/rig": "a virtual machine takes a minute"}
 
@@ -21,10 +22,19 @@ def rooms(tests, build):
     return found
 
 
+def listed(ctest, build):
+    """The tests, as ctest lists them. From a folder of its own: where it lists tests it writes its log anew, and in `build` that is the one of the
+    run which this test is part of."""
+    with tempfile.TemporaryDirectory() as apart:
+        with open(os.path.join(apart, "CTestTestfile.cmake"), "w", encoding="utf-8") as f:
+            f.write(f'subdirs("{build}")\n')
+        out = subprocess.run([ctest, "--test-dir", apart, "--show-only=json-v1"], stdout=subprocess.PIPE, check=True, text=True).stdout
+    return json.loads(out)["tests"]
+
+
 def main():
     ctest, build = sys.argv[1], os.path.realpath(sys.argv[2])
-    listed = subprocess.run([ctest, "--test-dir", build, "--show-only=json-v1"], stdout=subprocess.PIPE, check=True, text=True).stdout
-    found = rooms(json.loads(listed)["tests"], build)
+    found = rooms(listed(ctest, build), build)
     wrong = [f"tests/{room}: none of its tests is quick: pp_quick(NAME) in its CMakeLists.txt" for room, n in sorted(found.items()) if not n and room not in WITHOUT]
     wrong += [f"tests/{room}: stands in check_quick.py for having no quick test, and has" for room in WITHOUT if found.get(room)]
     print("\n".join(wrong + [f"{len(found)} rooms, {sum(found.values())} quick tests, {len(wrong)} findings"]))
