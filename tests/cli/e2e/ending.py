@@ -141,6 +141,17 @@ class Folder(unittest.TestCase):
             self.assertIn("probeprof: ", r.err)
             self.assertIn("hint: ", r.err)
 
+    def wait_for_events(self, r):
+        """Until what it records to the file r holds a function."""
+        until = time.monotonic() + 600
+        while True:
+            seen = subprocess.run([PROBEPROF, "report", "r.part", "--json"], cwd=self.dir, capture_output=True, text=True, check=False)
+            if seen.returncode == 0 and json.loads(seen.stdout)["functions"]:
+                return
+            self.assertIsNone(r.process.poll(), r.err)
+            self.assertLess(time.monotonic(), until, seen.stderr)
+            time.sleep(0.1)
+
     def debugger(self, r):
         r.wait_for("target remote")
         port = int(re.search(r"target remote :(\d+)", r.err).group(1))
@@ -208,7 +219,8 @@ class Ending(Folder):
         self.end(r, (0, 1))
 
     def test_profile_with_a_debugger(self):
-        r = self.go(["--elf", ELF, "--load", "--gdb", ":0", "--json"], wait_for="profiling")
+        r = self.go(["--elf", ELF, "--load", "--gdb", ":0", "--json", "--record", "r"], wait_for="profiling")
+        self.wait_for_events(r)
         self.debugger(r)
         self.end(r)
         self.assertTrue(json.loads(r.out)["functions"])
@@ -262,8 +274,8 @@ class Frozen(Folder):
         time.sleep(0.5)
 
     def test_while_profiling(self):
-        r = self.go(["--target", "sh7750", "--private", "--elf", ELF, "--load", "--gdb", "off", "--json"], "jlink", wait_for="profiling")
-        time.sleep(1)
+        r = self.go(["--target", "sh7750", "--private", "--elf", ELF, "--load", "--gdb", "off", "--json", "--record", "r"], "jlink", wait_for="profiling")
+        self.wait_for_events(r)
         self.freeze()
         self.end(r, (1,))
         self.assertIn("the last events did not come", r.err)
