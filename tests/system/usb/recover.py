@@ -22,6 +22,7 @@ RUNS = { # folder, options, a function that is called all the time, its caller
     "sh7750": ("profexam", ["--private", "--start", "main+8"], "InsertNode", "BuildList"),
     "s12zvml128": ("motor", [], "pi_step", None),
 }
+PROMPT = "(gdb) "
 DEADLINE_S = 600 # of a machine that does many things at once
 
 
@@ -43,23 +44,27 @@ class Gdb:
         self.chunks.put(None)
 
     def until(self, what):
-        end, said = time.monotonic() + DEADLINE_S, ""
+        return self.until_first(what)[0]
+
+    def until_first(self, *choice):
+        """What it said before the first of these, and which that was."""
+        end = time.monotonic() + DEADLINE_S
         while True:
-            at = self.text.find(what)
+            at, what = min(((self.text.find(w), w) for w in choice if w in self.text), default=(-1, ""))
             if at >= 0:
                 said, self.text = self.text[:at], self.text[at + len(what):]
                 sys.stderr.write("gdb: " + said.replace("\n", "\ngdb: ") + "\n")
-                return said
+                return said, what
             try:
                 chunk = self.chunks.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
                 chunk = None
             if chunk is None:
-                sys.exit(f"GDB did not say {what!r}: {self.text}")
+                sys.exit(f"GDB did not say {' or '.join(map(repr, choice))}: {self.text}")
             self.text += chunk
 
     def until_prompt(self):
-        return self.until("(gdb) ")
+        return self.until(PROMPT)
 
     def send(self, command):
         self.p.stdin.write((command + "\n").encode())
