@@ -29,18 +29,21 @@ enum {
     HARMED = 2 * CHUNK,
     STALE = 16,
     REQUEST = 25,
-    ROUTINE = 5
+    ROUTINE = 5,
+    ANSWER = 16, /* bytes of one without data */
+    NOTHING = -1
 };
 
 struct serial_rig {
     struct probe *probe;
     pthread_t board, cable;
-    atomic_bool stop, pulled;
+    atomic_bool stop, pulled, lose_mark;
     atomic_int reset; /* 1 wanted, 0 done */
     atomic_uint flip, drop;
     unsigned stale;
     atomic_ullong to, from;
-    atomic_uint hold_go; /* ms */
+    atomic_uint hold_go;  /* ms */
+    atomic_int behind_go; /* a byte; NOTHING: none */
     uint8_t held[HARMED];
     size_t nheld;
     uint64_t held_until; /* host_ns() */
@@ -270,11 +273,21 @@ static void deliver_bytes(struct serial_rig *r, int to, const uint8_t *b, size_t
     }
 }
 
-static bool hold_request(struct serial_rig *r, const uint8_t *b, size_t len)
+static bool is_go(const uint8_t *b, size_t len)
 {
     const uint32_t go = (uint32_t)sh4_agent_scif.op_go - sh4_agent_scif.ref_call;
+    return len >= REQUEST && le32(b + ROUTINE) == go;
+}
+
+static bool is_mark(const uint8_t *b, size_t len)
+{
+    return len >= REQUEST && le32(b + ROUTINE + 4) == SERIAL_RIG_AGENT + sh4_agent_scif.halts;
+}
+
+static bool hold_request(struct serial_rig *r, const uint8_t *b, size_t len)
+{
     unsigned ms = atomic_load(&r->hold_go);
-    if (!ms || len < REQUEST || le32(b + ROUTINE) != go)
+    if (!ms || !is_go(b, len))
         return false;
     memcpy(r->held, b, len);
     r->nheld = len;
@@ -302,6 +315,19 @@ static bool carry_bytes(struct serial_rig *r, int from, int to, atomic_ullong *c
     size_t len = harm_bytes(r, b, (size_t)n, from == r->near);
     if (r->mute && from == r->far)
         len = harm_halted(r, b, len);
+    if (from == r->near && is_mark(b, len) && atomic_exchange(&r->lose_mark, false))
+        r->losing = ANSWER;
+    else if (from == r->far && !r->mute && r->losing) {
+        size_t n = MIN((size_t)r->losing, len);
+        r->losing -= (unsigned)n;
+        len -= n;
+        memmove(b, b + n, len);
+    }
+    if (from == r->near && is_go(b, len)) {
+        int more = atomic_exchange(&r->behind_go, NOTHING);
+        if (more != NOTHING && len < sizeof b) /* at once: later it would meet what follows */
+            b[len++] = (uint8_t)more;
+    }
     if (from != r->near || !hold_request(r, b, len))
         deliver_bytes(r, to, b, len);
     atomic_fetch_add(count, len);
@@ -369,6 +395,7 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o)
     r->mute = o->mute;
     atomic_store(&r->flip, o->flip);
     atomic_store(&r->drop, o->drop);
+    atomic_store(&r->behind_go, NOTHING);
     strcpy(r->dir, "/tmp/sh4serialXXXXXX");
     if (!mkdtemp(r->dir))
         die_of("temporary folder", NULL);
@@ -394,9 +421,16 @@ void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop)
     atomic_store(&r->drop, drop);
 }
 
+void serial_rig_lose_mark(struct serial_rig *r) { atomic_store(&r->lose_mark, true); }
+
 void serial_rig_hold_go(struct serial_rig *r, unsigned ms) { atomic_store(&r->hold_go, ms); }
 
 void serial_rig_stray(struct serial_rig *r, uint8_t byte) { deliver_bytes(r, r->far, &byte, 1); }
+
+void serial_rig_stray_behind_go(struct serial_rig *r, uint8_t byte)
+{
+    atomic_store(&r->behind_go, byte);
+}
 
 void serial_rig_reset(struct serial_rig *r)
 {

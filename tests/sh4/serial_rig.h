@@ -32,11 +32,16 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o);
 const char *serial_rig_port(const struct serial_rig *r);
 /* serial_rig_damage - from now on; 0: none. */
 void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop);
+/* serial_rig_lose_mark - the answer to the next poke of the agent's count of halts is lost. */
+void serial_rig_lose_mark(struct serial_rig *r);
 /* serial_rig_hold_go - from now on every op_go, with what is sent behind it, is so long on its way;
  * what has gathered then comes a request without data at a time, with pauses. 0: no more. */
 void serial_rig_hold_go(struct serial_rig *r, unsigned ms);
 /* serial_rig_stray - a byte that nobody has sent reaches the board. */
 void serial_rig_stray(struct serial_rig *r, uint8_t byte);
+/* serial_rig_stray_behind_go - the next op_go brings that byte with it, which nobody has sent: the
+ * program is interrupted before its first instruction. */
+void serial_rig_stray_behind_go(struct serial_rig *r, uint8_t byte);
 /* serial_rig_reset - presses the board's reset button; returns when the boot ROM runs again. */
 void serial_rig_reset(struct serial_rig *r);
 /* serial_rig_pull - pulls the cable out of the host: the port is gone. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -19,6 +20,7 @@
 #include "tests/run_table_docs.h"
 #include "tests/state_table.h"
 #include "tests/sh4/fixture.h"
+#include "tests/sh4/serial_rig.h"
 
 /* `turns` goes round for ever; `hit` meets two TLB entries, which resets any CPU; `odd` raises an
  * address error, which resets one with SR.BL=1; the handler of TRAPA is `general`. */
@@ -41,9 +43,10 @@ static void note_change(void *ctx, enum log_subject subject, const char *line)
     run_table_met(&sh4_run_table, line, &met[0][0]);
 }
 
+static const struct log log = { .enabled = 1u << LOG_TARGET, .write = note_change };
+
 static struct board *start_board(void)
 {
-    static const struct log log = { .enabled = 1u << LOG_TARGET, .write = note_change };
     struct board *b = board_start("sh7750", program);
     bad_wire_take(b);
     b->probe->log = &log;
@@ -363,6 +366,37 @@ static void stray_word(struct board *b)
     poll_once(b, 100000);
 }
 
+static void wait_on_the_line(struct board *b)
+{
+    enum { LOOKS = 600 }; /* its board runs by this machine's clock */
+    int ret = 0;
+    for (int k = 0; k < LOOKS && ret == 0; k++)
+        ret = poll_once(b, 100000000);
+    assert_int_equal(ret, 1);
+}
+
+/* Over a serial line: a byte that nobody sent interrupts a step off a breakpoint, which is begun
+ * again. */
+static void stray_byte_in_a_step_off(void)
+{
+    struct serial_rig *r = serial_rig_start(&(struct serial_rig_options){ .big = false });
+    struct board *b = calloc(1, sizeof *b);
+    struct probe_config cfg = { .log = &log };
+    char name[100];
+    snprintf(name, sizeof name, "serial:%s,baud=1500000,timeout=60000", serial_rig_port(r));
+    MUST(b, probe_open(name, &cfg, &b->probe, &b->err));
+    MUST(b, sh4_open(b->probe, &(struct sh4_options){ .allow_private = true }, &b->t, &b->err));
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    MUST(b, b->t->ops->halt(b->t, &b->err));
+    wait_on_the_line(b);
+    load_text(b, "turns: add #1,r0\n bra turns\n nop\n");
+    serial_rig_stray_behind_go(r, 0);
+    begin_step(b, "turns", true);
+    wait_on_the_line(b);
+    board_close(b);
+    serial_rig_stop(r);
+}
+
 /* A range that goes into a handler, whose first instruction resets the CPU. */
 static void range_into_reset(struct board *b)
 {
@@ -387,6 +421,7 @@ static void within_calls(void)
         rows[i].run(b);
         board_close(b);
     }
+    stray_byte_in_a_step_off();
     struct board *b = start_board();
     handler_of_trapa(b, NULL);
     board_close(b);

@@ -16,6 +16,7 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/agent.h"
+#include "targets/sh4/driver/driver.h"
 #include "tests/sh4/fixture.h"
 #include "tests/sh4/serial_rig.h"
 
@@ -250,6 +251,18 @@ static void serial__noise__memory_arrives_whole(void **state)
     }
 }
 
+/* Its count of halts is set when it is met; where only the answer to that is lost, the count is not
+ * taken for the agent's own. */
+static void serial__answer_to_the_mark_lost__nothing_is_made_up(void **state)
+{
+    (void)state;
+    struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
+    serial_rig_lose_mark(l->rig);
+    halt_it(&l->b);
+    assert_true(l->b.t && sh4_of(l->b.t)->link.retries > 0);
+    finish_rig(l);
+}
+
 /* "Halted" is heard again and again while op_go is under way, so it is sent again: the board gets
  * it several times. */
 static void serial__op_go_late_and_repeated__each_step_is_one(void **state)
@@ -301,6 +314,31 @@ static void serial__stray_byte_in_a_step__it_goes_on(void **state)
         assert_int_equal(get_reg(b, 1), TURNS);
     }
     finish_rig(l);
+}
+
+/* Let go where it stood, the program would meet the breakpoint that it was to be stepped off. */
+static void serial__stray_byte_in_a_step_off_a_breakpoint__it_goes_on(void **state)
+{
+    static const uint8_t bytes[] = { 0x00, SH4_AGENT_START };
+    (void)state;
+    for (unsigned kind = 0; kind < 2; kind++) {
+        enum bp_kind bp = kind ? BP_HARD : BP_SOFT;
+        struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
+        struct board *b = &l->b;
+        halt_it(b);
+        load_text(b, loop);
+        MUST(b, b->t->ops->insert_bp(b->t, bp, label_address(b, "leaf"), 2, &b->err));
+        for (unsigned turn = 1; turn <= 6; turn++) {
+            if (turn > 1)
+                serial_rig_stray_behind_go(l->rig, bytes[turn % 2]);
+            continue_board(b);
+            struct target_stop stop = wait_for_stop(b);
+            assert_int_equal(stop.reason, kind ? STOP_HWBREAK : STOP_SWBREAK);
+            assert_int_equal(stop.pc, label_address(b, "leaf"));
+            assert_int_equal(get_reg(b, 1), turn);
+        }
+        finish_rig(l);
+    }
 }
 
 static void serial__nobody_there__says_so_in_time(void **state)
@@ -430,8 +468,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(serial__bl_set__steps_inside_the_agent),
         cmocka_unit_test(serial__detach_and_attach_again__program_goes_on),
         cmocka_unit_test(serial__noise__memory_arrives_whole),
+        cmocka_unit_test(serial__answer_to_the_mark_lost__nothing_is_made_up),
         cmocka_unit_test(serial__op_go_late_and_repeated__each_step_is_one),
         cmocka_unit_test(serial__stray_byte_in_a_step__it_goes_on),
+        cmocka_unit_test(serial__stray_byte_in_a_step_off_a_breakpoint__it_goes_on),
         cmocka_unit_test(serial__nobody_there__says_so_in_time),
         cmocka_unit_test(serial__board_reset__request_fails_then_attach_works),
         cmocka_unit_test(serial__cable_pulled__is_gone_at_once),

@@ -386,6 +386,7 @@ int sh4_stream_mark_halts(struct sh4_target *t, struct err *err)
     uint32_t mark = 0x80000000u | ((uint32_t)(sh4_now(t) >> 10) & 0x7FFF) << 16;
     if (bad_mark(mark))
         mark ^= 1u << 16;
+    t->link.mark = mark;
     int ret = sh4_agent_poke(t, t->agent.base + t->agent.layout->halts, 4, mark, err);
     if (ret == 0)
         t->link.halts = mark;

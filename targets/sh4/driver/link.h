@@ -117,8 +117,9 @@ struct sh4_link {
     size_t in_len;
     /* what the kernel said last: its address, and how often it has stopped */
     uint32_t heard_base, halts;
-    bool halted; /* the kernel waits for requests */
-    bool left;   /* it was let go with this number of halts: "halted" with the same number is old */
+    uint32_t mark; /* what sh4_stream_mark_halts() has it count on from; 0: nothing yet */
+    bool halted;   /* the kernel waits for requests */
+    bool left; /* it was let go with this number of halts: "halted" with the same number is old */
     bool restarted; /* it has begun to count from 0: the board was reset */
     unsigned stale;
     uint64_t heard_ns;   /* when the last exchange ended */

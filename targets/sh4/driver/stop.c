@@ -317,7 +317,7 @@ int sh4_end_step(struct sh4_target *t, struct err *err)
 
 /* A step as it was when the program stopped. */
 struct cut_step {
-    bool stepping;
+    bool stepping, off; /* off: a step off a breakpoint, from which it was to run on */
     uint32_t from, lo, hi;
 };
 
@@ -350,6 +350,15 @@ static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err 
     if (ret > 0)
         sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     return ret;
+}
+
+/* The same with a step off a breakpoint. Let go where it stands it would meet the breakpoint, which
+ * is put back by now, a second time. Returns 0: it steps; 1: it is to run on. */
+static int step_off_again(struct sh4_target *t, const struct cut_step *cut, struct err *err)
+{
+    if (t->regs.pc != cut->from)
+        return 1;
+    return sh4_step_start(t, true, err);
 }
 
 /* The board, or its agent, has restarted meanwhile: what was in them is dealt with. */
@@ -397,7 +406,8 @@ static void expect_interrupt(struct sh4_target *t)
 /* 1: a stop; 0: it runs on. */
 static int find_out(struct sh4_target *t, struct err *err)
 {
-    const struct cut_step cut = { sh4_stepping(t) && !sh4_stepping_off(t), t->step.from, t->step.lo,
+    const bool off = sh4_stepping_off(t);
+    const struct cut_step cut = { sh4_stepping(t) && !off, off, t->step.from, t->step.lo,
                                   t->step.hi };
     bool restarted = began_again(t);
     int is_stop = sh4_take_over(t, err);
@@ -411,10 +421,12 @@ static int find_out(struct sh4_target *t, struct err *err)
     if (ret < 0)
         return ret;
     if (stray_interrupt(t, is_stop, &cut)) {
+        const bool goes_on = !sh4_reset_unreported(t) && !sh4_halt_asked(t);
         is_stop = 0;
-        if (cut.stepping && !sh4_reset_unreported(t) && !sh4_halt_asked(t) &&
-            (is_stop = step_on(t, &cut, err)) <= 0)
+        if (cut.stepping && goes_on && (is_stop = step_on(t, &cut, err)) <= 0)
             return is_stop;
+        if (cut.off && goes_on && (ret = step_off_again(t, &cut, err)) <= 0)
+            return ret;
     }
     is_stop = known_stop(t, is_stop, restarted);
     if (is_stop)

@@ -370,6 +370,8 @@ static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum
         }
         return 1;
     }
+    if (ret == 0 && l->mark && l->halts == l->mark) /* marked; only the answer to that was lost */
+        return 0;
     if (ret == 0 && l->halts > halts) /* it has counted on */
         return err_set(
             err, ERR_NO_TARGET, "attach again",
