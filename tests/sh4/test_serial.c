@@ -230,7 +230,7 @@ static void serial__noise__memory_arrives_whole(void **state)
     } rows[] = { { 400, 0 }, { 0, 400 }, { 700, 700 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct line *l = start_attached(&(struct serial_rig_options){ .big = false });
+        struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
         struct board *b = &l->b;
         uint8_t out[2048], in[2048];
         halt_it(b);
@@ -268,7 +268,7 @@ static void serial__answer_to_the_mark_lost__nothing_is_made_up(void **state)
 static void serial__op_go_late_and_repeated__each_step_is_one(void **state)
 {
     (void)state;
-    struct line *l = start_attached(&(struct serial_rig_options){ .big = false });
+    struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     halt_it(b);
     load_text(b, "start: mov #0,r1\n" ADDS ADDS);
@@ -286,7 +286,7 @@ static void serial__stray_byte_in_a_step__it_goes_on(void **state)
     static const uint8_t bytes[] = { 0x00, 0x40, SH4_AGENT_START };
     enum { TURNS = 20000, BYTES = 6 };
     (void)state;
-    struct line *l = start_attached(&(struct serial_rig_options){ .big = false });
+    struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     halt_it(b);
     load_text(b,
