@@ -147,6 +147,21 @@ static void cpmu__pll__locks_and_changes_the_bus_clock(void **state)
     machine_close(&m);
 }
 
+/* 50 MHz before the watchdog resets, 6.25 MHz behind it, in one stretch of the wire's time. */
+static void clock__changed_by_a_reset__core_stays_with_the_wire(void **state)
+{
+    (void)state;
+    struct machine m = machine_open("bus=6250k");
+    board_set_bus_hz(m.b, 50000000);
+    machine_load(&m, CODE, rti_timer, sizeof rti_timer);
+    machine_vector(&m, VEC_RTI, rti_timer_handler);
+    board_pass_ns(m.b, 100000000);
+    assert_int_equal(m.b->bus_hz, 6250000);
+    uint64_t core_ns = board_cycles_to_ps(m.b, m.cpu->cycles) / 1000;
+    assert_in_range(core_ns, m.b->ns - 10000, m.b->ns + 10000); /* an exception takes 2 us */
+    machine_close(&m);
+}
+
 static void pmf_adc__control_loop__counts_and_converts(void **state)
 {
     (void)state;
@@ -400,6 +415,7 @@ int main(void)
         cmocka_unit_test(cpmu__cop_sequence__wrong_order_or_too_early_resets),
         cmocka_unit_test(cpmu__cop_register__is_written_once),
         cmocka_unit_test(cpmu__pll__locks_and_changes_the_bus_clock),
+        cmocka_unit_test(clock__changed_by_a_reset__core_stays_with_the_wire),
         cmocka_unit_test(pmf_adc__control_loop__counts_and_converts),
         cmocka_unit_test(pmf__load_frequency_and_prescaler__stretch_the_reload),
         cmocka_unit_test(adc__bad_list_address__is_an_error_interrupt),

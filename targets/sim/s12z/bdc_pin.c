@@ -228,17 +228,15 @@ static void find_pc(struct s12z_bdc *b, uint64_t at)
 {
     enum { LONGEST = 256 }; /* core clocks of the longest instruction or exception entry */
     struct s12z_board *d = b->board;
-    uint64_t target = d->core_base + board_ns_to_cycles(d, at - d->ns_base);
     if (d->reset_low)
         return;
-    if (target > d->cpu.cycles + LONGEST)
-        board_run_to(d, target - LONGEST);
+    board_follow(d, at, LONGEST);
     b->pc = d->cpu.r[S12Z_P];
-    while (d->cpu.cycles < target && d->cpu.state == CPU_RUN) {
+    while (d->cpu.cycles < board_cycle_at(d, at) && d->cpu.state == CPU_RUN) {
         b->pc = d->cpu.r[S12Z_P];
         board_run_to(d, d->cpu.cycles + 1);
     }
-    if (d->cpu.cycles == target || d->cpu.state != CPU_RUN)
+    if (d->cpu.cycles == board_cycle_at(d, at) || d->cpu.state != CPU_RUN)
         b->pc = d->cpu.r[S12Z_P];
     b->pc_at = at;
 }

@@ -39,9 +39,7 @@ static uint64_t next_edge(void *ctx)
 {
     const struct s12z_board *b = ctx;
     uint64_t ns = (b->eev_edges + 1) * ns_per_s / (2 * b->opt.eev_hz);
-    if (ns <= b->ns_base)
-        return b->core_base;
-    return b->core_base + board_ns_to_cycles(b, ns - b->ns_base);
+    return board_cycle_at(b, ns);
 }
 
 static void make_edges(void *ctx, uint64_t now)

@@ -80,6 +80,12 @@ struct s12z_board {
 
 /* The wire's time, in picoseconds, at a core cycle near now. */
 uint64_t board_cycles_to_ps(const struct s12z_board *b, uint64_t cycles);
+/* The core cycle at a time of the wire's, by the clock as it is now. The instruction that changed
+ * the clock may end behind that time: then it is the cycle of its end. */
+uint64_t board_cycle_at(const struct s12z_board *b, uint64_t ns);
+/* Runs the core up to so many cycles short of this time of the wire's, across changes of its
+ * clock. */
+void board_follow(struct s12z_board *b, uint64_t ns, uint64_t short_of);
 /* Sets the bus clock, as the PLL or a reset does. The core follows the wire's time at the new rate
  * from here on. */
 void board_set_bus_hz(struct s12z_board *b, uint64_t hz);

@@ -10,6 +10,7 @@ void board_set_bus_hz(struct s12z_board *b, uint64_t hz)
     b->core_base = b->cpu.cycles;
     b->bus_hz = hz;
     bdc_set_clock(b->bdc);
+    board_replan(b); /* to the same time of the wire's it is another number of cycles */
 }
 
 void board_reset(struct s12z_board *b, bool special)

@@ -1,4 +1,5 @@
 /* What any part of a board may ask of it: its clock, its devices, the other parts. */
+#include "probe/base/util.h"
 #include "targets/sim/s12z/board_priv.h"
 
 enum { NS_PER_S = 1000000000 };
@@ -34,6 +35,11 @@ uint64_t board_cycles_to_ps(const struct s12z_board *b, uint64_t cycles)
 {
     __int128 since = (__int128)cycles - b->core_base;
     return (uint64_t)(b->ns_base * (__int128)1000 + since * 1000000000000 / (__int128)core_hz(b));
+}
+
+uint64_t board_cycle_at(const struct s12z_board *b, uint64_t ns)
+{
+    return b->core_base + board_ns_to_cycles(b, ns - MIN(ns, b->ns_base));
 }
 
 /* Seconds and the rest are converted separately: the product would overflow for long times. */

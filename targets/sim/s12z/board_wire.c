@@ -11,7 +11,7 @@ static void pass_steadily(struct s12z_board *b, uint64_t ns)
 {
     b->ns += ns;
     if (!b->reset_low && !board_fault(b, "reset") && !board_fault(b, "no-power"))
-        board_run_to(b, b->core_base + board_ns_to_cycles(b, b->ns - b->ns_base));
+        board_follow(b, b->ns, 0);
     else {
         b->ns_base = b->ns;
         b->core_base = b->cpu.cycles;
