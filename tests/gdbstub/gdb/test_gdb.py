@@ -389,7 +389,8 @@ def no_halt(probeprof):
 
 
 def resets_while_profiling(probeprof):
-    """run, a reset, kill: each is a gap in the profile, which goes on behind it."""
+    """run, a reset, kill: each is a gap in the profile, which goes on behind it. GDB's run is a kill and a start: two gaps where the trace was armed
+    again between them, as it is after a tenth of a second."""
     def opened(recording):
         return gdb_session.session(probeprof, "--elf", PROFEXAM, "--load", "--http", "off", "--start", "main+8", "--record", recording, profile=True,
                                    gdb=functools.partial(gdb_session.Gdb, "gdb-multiarch", PROFEXAM))
@@ -397,9 +398,9 @@ def resets_while_profiling(probeprof):
         "target extended-remote @", "break BuildList", "continue", "continue", "run", "continue", "continue", "monitor profile status",
         "monitor reset halt", "maintenance flush register-cache", "set $pc = start", "continue", "continue", "monitor profile status",
         "kill", "monitor profile status", "run", "continue", "continue", "monitor profile status", "monitor reset run", "kill"],
-        [r"reset 1 time ", r"profiling: 16\d\d\d events", r"reset 2 times", r"profiling: 8\d\d\d events", r"killed", r"reset 3 times",
-         r"reset [34] times", r"profiling: 16\d\d\d events, 0 lost", r"reset and runs", r"killed"])
-    check_resets(document, {"GetNewNode": 4000, "MallocNode": 4000, "InsertNode": 3999, "BuildList": 8}, range(4, 7))
+        [r"reset (1 time|2 times) ", r"profiling: 16\d\d\d events", r"reset [23] times", r"profiling: 8\d\d\d events", r"killed", r"reset [34] times",
+         r"reset [345] times", r"profiling: 16\d\d\d events, 0 lost", r"reset and runs", r"killed"])
+    check_resets(document, {"GetNewNode": 4000, "MallocNode": 4000, "InsertNode": 3999, "BuildList": 8}, range(4, 8))
     mallocs = next(f for f in document["functions"] if f["name"] == "MallocNode")
     if mallocs["c1"] > 2000 * mallocs["hits"]:
         raise RuntimeError("MallocNode: %r" % mallocs)

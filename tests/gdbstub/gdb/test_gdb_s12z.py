@@ -199,16 +199,17 @@ def while_profiling(probeprof):
 
 
 def resets_while_profiling(probeprof):
-    """run, a reset, kill: each is a gap in the profile, which goes on behind it."""
+    """run, a reset, kill: each is a gap in the profile, which goes on behind it. GDB's run is a kill and a start: two gaps where the trace was armed
+    again between them, as it is after a tenth of a second."""
     def opened(recording):
         return session(probeprof, "--probe", PART, "--elf", ELF, "--load", "--http", "off", "--record", recording, profile=True)
     document = profiled(probeprof, opened, [
         "target extended-remote @", "break clamp", "continue", "continue", "run", "continue", "continue", "monitor profile status",
         "monitor reset halt", "maintenance flush register-cache", "continue", "continue", "continue", "monitor profile status", "kill", "run", "continue",
         "monitor profile status", "monitor reset run", "kill"],
-        [r"Breakpoint 1, clamp", r"reset 1 time ", r"profiling: [1-9]\d* events, 0 lost", r"reset 2 times", r"profiling: [1-9]\d* events, 0 lost", r"killed",
-         r"reset [34] times", r"profiling: [1-9]\d* events, 0 lost", r"reset and runs", r"killed"])
-    check_resets(document, {"clamp": 6, "start": 2}, range(4, 7))
+        [r"Breakpoint 1, clamp", r"reset (1 time|2 times) ", r"profiling: [1-9]\d* events, 0 lost", r"reset [23] times", r"profiling: [1-9]\d* events, 0 lost", r"killed",
+         r"reset [345] times", r"profiling: [1-9]\d* events, 0 lost", r"reset and runs", r"killed"])
+    check_resets(document, {"clamp": 6, "start": 2}, range(4, 8))
 
 
 def other_parts(probeprof):
