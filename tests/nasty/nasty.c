@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +34,8 @@
 
 enum verdict { EXACT, MARKED, FAILED, NVERDICTS };
 enum {
-    TIME_LIMIT_S = 60,
+    WORK_LIMIT_S = 60,  /* of processor time */
+    TIME_LIMIT_S = 900, /* where it waits for something */
     MAX_SHOWN = 12,
     PHYS = 0x1FFFFFFF,
     MAX_ROM_FUNCTIONS = 16,
@@ -726,6 +728,7 @@ static enum verdict run_seed(const struct options *o, uint64_t seed)
     pid_t pid = fork();
     if (pid == 0) {
         struct run *r = calloc(1, sizeof *r);
+        setrlimit(RLIMIT_CPU, &(struct rlimit){ WORK_LIMIT_S, WORK_LIMIT_S });
         alarm(TIME_LIMIT_S);
         if (o->quiet && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
             _exit(FAILED);
