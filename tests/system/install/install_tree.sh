@@ -30,6 +30,9 @@ for file in "$doc"/*.md "$doc"/examples/*/* "$manual"; do
     for name in $(grep -oE '[a-z0-9-]+\.md' "$file" | sort -u); do
         [ -e "$doc/$name" ] || fail "${file#"$tree"} speaks of $name, which is not there"
     done
+    for name in $(grep -oE '\bexamples/[A-Za-z/.]*[A-Za-z]' "$file" | sort -u); do
+        [ -e "$doc/$name" ] || fail "${file#"$tree"} speaks of $name, which is not there"
+    done
     found=$(grep -nE "$ours" "$file" | grep -v "those of probeprof's source" || true)
     [ -n "$found" ] || continue
     case ${file##*/} in
@@ -60,6 +63,7 @@ board=sim:sh7750 example profexam GetLastNode --start main+8 --stop 0x0C010030 -
 board=sim:sh7750 example irqdemo CallBlocked --start Round --stop CallBlocked --passes 5
 board=sim:sh7750 example cxx 'Gain::step' --start Round --stop RoundEnds --passes 5
 board=sim:sh7750 example callers CallEasy --start Round --stop RoundEnds --passes 1
+board=sim:sh7750 example overlays Bruise --start Play --stop PlayEnds --passes 1
 example motor control_loop --for 100ms
 board=sim:sh7750 example profexam GetLastNode --start main+8 --stop 0x0C010030 --passes 1 --record "$tree/home/run.rec" --output "$tree/home/run.prf"
 [ -s "$tree/home/run.rec" ] && [ -s "$tree/home/run.prf" ] || fail "nothing written at home"
