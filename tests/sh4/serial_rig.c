@@ -50,7 +50,7 @@ struct serial_rig {
     char dir[32], rom[64], link[64], port[64];
     int near, far; /* the cable's ends: the port to connect to, the board's */
     uint32_t seed;
-    unsigned deaf;
+    unsigned deaf, late;
     unsigned mute, said, losing; /* "halted" so far; bytes of it still to lose */
     uint32_t last;               /* four bytes from the board */
 };
@@ -312,6 +312,10 @@ static bool carry_bytes(struct serial_rig *r, int from, int to, atomic_ullong *c
     ssize_t n = read(from, b, CHUNK);
     if (n <= 0)
         return false;
+    if (from == r->far && r->late) {
+        nanosleep(&(struct timespec){ r->late / 1000, r->late % 1000 * 1000000l }, NULL);
+        r->late = 0;
+    }
     size_t len = harm_bytes(r, b, (size_t)n, from == r->near);
     if (r->mute && from == r->far)
         len = harm_halted(r, b, len);
@@ -391,6 +395,7 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o)
     char spec[200];
     r->seed = 1;
     r->deaf = o->deaf;
+    r->late = o->late;
     r->stale = o->stale;
     r->mute = o->mute;
     atomic_store(&r->flip, o->flip);

@@ -16,6 +16,7 @@ struct serial_rig_options {
     /* the boot ROM does what dcload-serial does, at 57600 bit/s first; no agent */
     bool dcload;
     unsigned deaf;  /* with dcload: so many bytes of the first block are lost on the way */
+    unsigned late;  /* so many ms late the board's first bytes come through */
     unsigned flip;  /* about one byte in so many has a bit flipped, both ways; 0: none */
     unsigned drop;  /* so many, a byte is lost */
     unsigned stale; /* so many, the 16 bytes before it come once more */

@@ -160,7 +160,8 @@ static int says_version(struct sh4_link *l, struct err *err)
     if (ret == 0)
         ret = put_bytes(l, "V", 1, err);
     if (ret == 0)
-        ret = get_byte(l, (uint8_t *)text, TEXT, HELLO_NS, err); /* shorter: ends by silence */
+        ret = get_byte(l, (uint8_t *)text, TEXT, time_given(l, HELLO_NS),
+                       err); /* shorter: ends by silence */
     if (ret < 0)
         return ret;
     text[ret] = 0;
@@ -310,7 +311,8 @@ static int execute_agent(struct sh4_link *l, struct err *err)
 static int agent_runs(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_stream_interrupt(&t->link, SH4_STREAM_HALT, err);
-    uint64_t end = stream_of(&t->link)->now_ns(t->probe) + SH4_STREAM_LISTEN_NS;
+    uint64_t end =
+        stream_of(&t->link)->now_ns(t->probe) + time_given(&t->link, SH4_STREAM_LISTEN_NS);
     while (ret == 0 && stream_of(&t->link)->now_ns(t->probe) < end)
         if ((ret = sh4_stream_wait(&t->link, HELLO_NS / 10, err)) == 0)
             ret = sh4_stream_halted(t, err);
