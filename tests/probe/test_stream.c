@@ -48,6 +48,27 @@ static struct pty new_pty(void)
     return t;
 }
 
+/* A port whose name is its own: a terminal's may be somebody else's as soon as that one is gone. */
+struct port {
+    struct pty t;
+    char dir[24], link[32];
+};
+
+static struct port lay_port(void)
+{
+    struct port p = { .t = new_pty(), .dir = "/tmp/pp-stream-XXXXXX" };
+    assert_non_null(mkdtemp(p.dir));
+    snprintf(p.link, sizeof p.link, "%s/tty", p.dir);
+    assert_int_equal(symlink(p.t.node, p.link), 0);
+    return p;
+}
+
+static void pull_port(struct port *p)
+{
+    unlink(p->link);
+    close(p->t.master);
+}
+
 static void serial__bytes_of_any_value__pass_unchanged_both_ways(void **state)
 {
     struct pty t = new_pty();
@@ -110,22 +131,23 @@ static void serial__silent_flushed_or_rate_changed__says_so(void **state)
 
 static void serial__port_taken_or_gone_or_no_port__is_an_error_with_a_hint(void **state)
 {
-    struct pty t = new_pty();
+    struct port port = lay_port();
     struct probe *p = NULL, *second = NULL;
     struct err err = { .code = ERR_OK };
     char name[100];
     uint8_t b;
     (void)state;
-    snprintf(name, sizeof name, "serial:%s", t.node);
+    snprintf(name, sizeof name, "serial:%s", port.link);
     assert_int_equal(open_named(name, &p, &err), 0);
     assert_int_equal(open_named(name, &second, &err), -ERR_USB);
     assert_non_null(strstr(err.what, "in use"));
-    close(t.master);
+    pull_port(&port);
     assert_int_equal(p->driver->stream->read(p, &b, 1, 1000 * MS, &err), -ERR_USB);
     assert_string_not_equal(err.hint, "");
     assert_int_equal(p->driver->stream->write(p, &b, 1, 1000 * MS, &err), -ERR_USB);
     assert_int_equal(probe_reopen(p, &err), -ERR_USB);
     probe_close(p);
+    rmdir(port.dir);
     static const struct {
         const char *name;
         int ret;
@@ -154,30 +176,26 @@ static void serial__port_taken_or_gone_or_no_port__is_an_error_with_a_hint(void 
 
 static void serial__pulled_and_back__reopens_with_its_rate(void **state)
 {
-    struct pty t = new_pty();
-    char dir[] = "/tmp/pp-stream-XXXXXX", link[64], name[100];
+    struct port port = lay_port();
     struct probe *p = NULL;
+    char name[100];
     uint8_t b[4];
     (void)state;
-    assert_non_null(mkdtemp(dir));
-    snprintf(link, sizeof link, "%s/tty", dir);
-    assert_int_equal(symlink(t.node, link), 0);
-    snprintf(name, sizeof name, "serial:%s,baud=250000,timeout=7500", link);
+    snprintf(name, sizeof name, "serial:%s,baud=250000,timeout=7500", port.link);
     assert_int_equal(open_named(name, &p, NULL), 0);
     assert_int_equal(p->driver->stream->timeout_ms(p), 7500);
     struct pty again = new_pty(); /* before the first is let go, so that it has another name */
-    close(t.master);
+    pull_port(&port);
     assert_int_equal(p->driver->stream->read(p, b, sizeof b, 1000 * MS, NULL), -ERR_USB);
     assert_int_equal(probe_reopen(p, NULL), -ERR_USB);
-    unlink(link);
-    assert_int_equal(symlink(again.node, link), 0);
+    assert_int_equal(symlink(again.node, port.link), 0);
     assert_int_equal(probe_reopen(p, NULL), 0);
     assert_int_equal(write(again.master, "x", 1), 1);
     assert_int_equal(p->driver->stream->read(p, b, sizeof b, 1000 * MS, NULL), 1);
     probe_close(p);
     close(again.master);
-    unlink(link);
-    rmdir(dir);
+    unlink(port.link);
+    rmdir(port.dir);
 }
 
 /* ---- sockets ---- */
