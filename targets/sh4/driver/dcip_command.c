@@ -30,7 +30,7 @@ void sh4_dcip_head(uint8_t *b, const char *id, uint32_t address, uint32_t size)
 uint64_t sh4_dcip_patience(const struct sh4_link *l, unsigned tries)
 {
     uint64_t usual = (uint64_t)FIRST_MS * 1000000u << MIN(tries, (unsigned)DOUBLED);
-    return MAX(usual, usual / SH4_STREAM_SILENCE_MS * (l->silence_ns / 1000000));
+    return sh4_stream_given(l, usual);
 }
 
 /* 1: d holds the answer, n bytes; 0: none came at this try. */

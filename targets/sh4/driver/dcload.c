@@ -40,12 +40,6 @@ enum {
 
 static const struct stream_ops *stream_of(const struct sh4_link *l) { return l->p->driver->stream; }
 
-/* A time with the usual patience; timeout=MS of --probe makes all of them longer. */
-static uint64_t time_given(const struct sh4_link *l, uint64_t ns)
-{
-    return MAX(ns, ns / SH4_STREAM_SILENCE_MS * (l->silence_ns / 1000000));
-}
-
 /* Code in front of the agent: moves the agent to its place, switches the caches on (or empties the
  * I-cache if they are on), and starts it. The words behind the code are filled in. */
 static const uint16_t mover[] = {
@@ -86,7 +80,7 @@ static uint8_t *make_image(size_t *len)
 
 static int put_bytes(struct sh4_link *l, const void *bytes, size_t n, struct err *err)
 {
-    return stream_of(l)->write(l->p, bytes, n, time_given(l, LONG_NS) + n * BYTE_NS, err);
+    return stream_of(l)->write(l->p, bytes, n, sh4_stream_given(l, LONG_NS) + n * BYTE_NS, err);
 }
 
 /* n bytes within max_ns. Returns how many came. */
@@ -120,7 +114,7 @@ static int byte_is_echoed(struct sh4_link *l, const uint8_t *bytes, size_t n, co
     uint8_t back[4];
     int ret = put_bytes(l, bytes, n, err);
     if (ret == 0)
-        ret = get_byte(l, back, n, time_given(l, WAIT_NS), err);
+        ret = get_byte(l, back, n, sh4_stream_given(l, WAIT_NS), err);
     if (ret < 0)
         return ret;
     if ((size_t)ret == n && !memcmp(back, bytes, n))
@@ -159,9 +153,8 @@ static int says_version(struct sh4_link *l, struct err *err)
     int ret = stream_of(l)->flush(l->p, err);
     if (ret == 0)
         ret = put_bytes(l, "V", 1, err);
-    if (ret == 0)
-        ret = get_byte(l, (uint8_t *)text, TEXT, time_given(l, HELLO_NS),
-                       err); /* shorter: ends by silence */
+    if (ret == 0) /* shorter than that: it ends by silence */
+        ret = get_byte(l, (uint8_t *)text, TEXT, sh4_stream_given(l, HELLO_NS), err);
     if (ret < 0)
         return ret;
     text[ret] = 0;
@@ -210,12 +203,12 @@ static int change_rate(struct sh4_link *l, uint32_t baud, uint32_t units, struct
     if (ret == 0)
         ret = stream_of(l)->set_baud(l->p, baud, NULL, err);
     if (ret == 0)
-        ret = get_byte(l, again, sizeof again, time_given(l, RATE_NS),
+        ret = get_byte(l, again, sizeof again, sh4_stream_given(l, RATE_NS),
                        err); /* a pause; noise of the change */
     if (ret >= 0)
         ret = send_word(l, 0x600DF00D, "the new bit rate", err);
     if (ret == 0)
-        ret = get_byte(l, again, sizeof again, time_given(l, WAIT_NS), err);
+        ret = get_byte(l, again, sizeof again, sh4_stream_given(l, WAIT_NS), err);
     if (ret < 0 || (ret == 4 && le32(again) == 0x600DF00D))
         return MIN(ret, 0);
     return is_silent(l, "the new bit rate", err);
@@ -229,11 +222,11 @@ static int block_taken(struct sh4_link *l, size_t n, struct err *err)
 {
     uint8_t c = 0;
     /* the port may hold all of them still */
-    int ret = get_byte(l, &c, 1, time_given(l, WAIT_NS) + n * BYTE_NS * 2, err);
+    int ret = get_byte(l, &c, 1, sh4_stream_given(l, WAIT_NS) + n * BYTE_NS * 2, err);
     for (int i = 0; ret == 0 && i < FILLERS; i++) {
         ret = put_bytes(l, "", 1, err);
         if (ret == 0)
-            ret = get_byte(l, &c, 1, time_given(l, FILL_NS), err);
+            ret = get_byte(l, &c, 1, sh4_stream_given(l, FILL_NS), err);
     }
     if (ret < 0 || c == 'G')
         return MIN(ret, 0);
@@ -273,7 +266,7 @@ static int compare_block(struct sh4_link *l, const uint8_t *image, size_t n, str
     if (ret == 0)
         ret = send_word(l, (uint32_t)n, "size", err);
     if (ret == 0)
-        ret = get_byte(l, back, n + 6, time_given(l, LONG_NS) + n * BYTE_NS, err);
+        ret = get_byte(l, back, n + 6, sh4_stream_given(l, LONG_NS) + n * BYTE_NS, err);
     bool same =
         ret == (int)n + 6 && back[0] == 'U' && le32(back + 1) == n && !memcmp(back + 5, image, n);
     free(back);
@@ -312,7 +305,7 @@ static int agent_runs(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_stream_interrupt(&t->link, SH4_STREAM_HALT, err);
     uint64_t end =
-        stream_of(&t->link)->now_ns(t->probe) + time_given(&t->link, SH4_STREAM_LISTEN_NS);
+        stream_of(&t->link)->now_ns(t->probe) + sh4_stream_given(&t->link, SH4_STREAM_LISTEN_NS);
     while (ret == 0 && stream_of(&t->link)->now_ns(t->probe) < end)
         if ((ret = sh4_stream_wait(&t->link, HELLO_NS / 10, err)) == 0)
             ret = sh4_stream_halted(t, err);

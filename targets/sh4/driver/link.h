@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "probe/base/util.h"
 #include "probe/jtag.h"
 #include "probe/probe.h"
 #include "probe/stream.h"
@@ -229,6 +230,12 @@ enum {
 enum { SH4_STREAM_HALT = 3, SH4_STREAM_DRAIN = 2 };
 struct sh4_target;
 struct sh4_request;
+/* How long to wait for what usually has come in usual_ns: as much longer as timeout=MS of --probe
+ * is longer than SH4_STREAM_SILENCE_MS, never less. */
+static inline uint64_t sh4_stream_given(const struct sh4_link *l, uint64_t usual_ns)
+{
+    return MAX(usual_ns, usual_ns / SH4_STREAM_SILENCE_MS * (l->silence_ns / 1000000));
+}
 void sh4_stream_init(struct sh4_link *l); /* of sh4_link_init */
 /* The sum of requests and answers: c with one more word. */
 uint32_t sh4_stream_sum(uint32_t c, uint32_t word);
