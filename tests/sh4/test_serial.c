@@ -419,7 +419,7 @@ static void run_until_counted(struct board *b)
 {
     enum { TRIES = 1000 };
     for (int i = 0; i < TRIES && get_reg(b, 1) == 0; i++) {
-        MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err));
+        continue_board(b);
         halt_it(b);
     }
     assert_true(get_reg(b, 1) > 0);

@@ -248,7 +248,10 @@ def profiled(probeprof, opened, commands, patterns):
 
 
 def check_resets(document, calls, resets):
-    """A profile of a board that was reset so often (a range): counts are of the program's, and not of the counters' range."""
+    """A profile of a board that was reset so often (a range): counts are of the program's, and not of the counters' range.
+
+    GDB's run is a kill and a start: two resets where the trace was armed again between them, as it is after a tenth of a second, else one.
+    """
     hits = {f["name"]: f["hits"] for f in document["functions"]}
     for name, least in calls.items():
         if hits.get(name, 0) < least:

@@ -389,8 +389,7 @@ def no_halt(probeprof):
 
 
 def resets_while_profiling(probeprof):
-    """run, a reset, kill: each is a gap in the profile, which goes on behind it. GDB's run is a kill and a start: two gaps where the trace was armed
-    again between them, as it is after a tenth of a second."""
+    """run, a reset, kill: each is a gap in the profile, which goes on behind it. How many a run is: check_resets()."""
     def opened(recording):
         return gdb_session.session(probeprof, "--elf", PROFEXAM, "--load", "--http", "off", "--start", "main+8", "--record", recording, profile=True,
                                    gdb=functools.partial(gdb_session.Gdb, "gdb-multiarch", PROFEXAM))

@@ -199,8 +199,7 @@ def while_profiling(probeprof):
 
 
 def resets_while_profiling(probeprof):
-    """run, a reset, kill: each is a gap in the profile, which goes on behind it. GDB's run is a kill and a start: two gaps where the trace was armed
-    again between them, as it is after a tenth of a second."""
+    """run, a reset, kill: each is a gap in the profile, which goes on behind it. How many a run is: check_resets()."""
     def opened(recording):
         return session(probeprof, "--probe", PART, "--elf", ELF, "--load", "--http", "off", "--record", recording, profile=True)
     document = profiled(probeprof, opened, [

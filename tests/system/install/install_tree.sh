@@ -27,10 +27,7 @@ manual=$usr/share/man/man1/probeprof.1
 for file in "$doc"/*.md "$doc"/examples/*/* "$manual"; do
     case $file in *.elf) continue ;; esac
     if found=$(grep -nE '(^|[^./])\bdocs/' "$file"); then fail "${file#"$tree"} speaks of docs/: $found"; fi
-    for name in $(grep -oE '[a-z0-9-]+\.md' "$file" | sort -u); do
-        [ -e "$doc/$name" ] || fail "${file#"$tree"} speaks of $name, which is not there"
-    done
-    for name in $(grep -oE '\bexamples/[A-Za-z/.]*[A-Za-z]' "$file" | sort -u); do
+    for name in $(grep -oE '\bexamples/[A-Za-z/.]*[A-Za-z]|[a-z0-9-]+\.md' "$file" | sort -u); do
         [ -e "$doc/$name" ] || fail "${file#"$tree"} speaks of $name, which is not there"
     done
     found=$(grep -nE "$ours" "$file" | grep -v "those of probeprof's source" || true)

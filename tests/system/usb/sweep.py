@@ -214,11 +214,13 @@ def one(a, name, kind, at, normal=None):
 def unstruck(a, name):
     """A run without a fault. One whose far end was not served in time, and that says so, is none: it is made again."""
     words = DRIVERS[name].starved
-    for left in range(NORMAL_TRIES - 1, -1, -1):
-        r = one(a, name, None, 0)
-        if not left or r.code == 0 or not words or words not in r.err:
-            return r
+    r = one(a, name, None, 0)
+    for _ in range(NORMAL_TRIES - 1):
+        if r.code == 0 or not words or words not in r.err:
+            break
         print(f"{name}: the machine is busy, {words}; again", flush=True)
+        r = one(a, name, None, 0)
+    return r
 
 
 def normal_run(a, name):
