@@ -43,7 +43,7 @@ def before(build, at_once, arguments):
     known = known_seconds(build)
     seconds = [known[n] for n in names if n in known]
     if not seconds or len(seconds) < len(names) * 3 / 4:
-        takes = "how long they take is known once they have run here; the whole suite takes some 35 minutes on two processors"
+        takes = "how long they take is known once they have run here; the whole suite takes some 20 minutes on two processors"
     else: # those that are new take what the others do
         most = max(max(seconds), sum(seconds) / len(seconds) * len(names) / at_once)
         takes = f"about {duration(most)}, by what they took here before"
