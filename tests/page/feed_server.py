@@ -183,6 +183,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             status, error = feed.refuse
             self.answer(status, {"error": error})
             return
+        if feed.drop:  # a server that is going still accepts for a while: who comes then is not to be connected for a moment
+            self.close_connection = True
+            return
         self.head(200, "text/event-stream")
         feed.readers += 1
         try:

@@ -114,8 +114,12 @@ def figures_beyond_2_53_are_exact():
 def server_goes_and_comes_back():
     with Site() as s:
         s.open("#view=paths&path=main&path=BuildList")
+        d.execute_script("probeprof.lives = 0; probeprof.store.on('link', () => probeprof.lives += probeprof.store.link.state === 'live')")
+        s.feed.drop, asked = True, len(s.feed.asked)
+        until("another attempt, which is accepted yet", lambda: len(s.feed.asked) > asked)
         s.down()
         until("the page to say so", lambda: "Not connected" in note("link") and "Figures are of" in note("link"))
+        assert d.execute_script("return probeprof.lives") == 0
         assert "stale" in d.find_element(By.TAG_NAME, "body").get_attribute("class")
         assert not d.find_element(By.XPATH, "//button[.='Mark']").is_enabled()
         s.up()
