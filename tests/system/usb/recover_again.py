@@ -11,7 +11,7 @@ import sys
 import time
 
 import motor
-from recover import Case, DEADLINE_S, Gdb, need_gdb
+from recover import Case, DEADLINE_S, Gdb, PROMPT, need_gdb
 from rig_program import tell
 
 GROWTH, SETTLED_S = 1.6, 0.4
@@ -79,16 +79,34 @@ class Again(Case):
 
 
 class WaitingGdb(Gdb):
+    def __init__(self, folder, elf, address):
+        super().__init__(folder, elf, address)
+        self.ask("set debug remote 1")
+
     def go(self):
+        """Until GDB has let the program go: before, while it still reads registers, a pull ends its command, and a Ctrl-C means what it does then; with the
+        next it gives its target up. Where the board is away once more (a busy machine) it has its prompt instead, and is asked again."""
+        end = time.monotonic() + DEADLINE_S
         self.send("continue")
-        self.until("Continuing.")
+        while True:
+            said, met = self.until_first("Sending packet: $vCont;c", PROMPT)
+            if met != PROMPT:
+                return
+            if "Quit" in said: # of a Ctrl-C before, which found GDB with its prompt
+                continue
+            if time.monotonic() > end:
+                sys.exit("the program cannot be continued")
+            time.sleep(0.2)
+            self.send("continue")
 
     def interrupt(self):
-        """Was the stop the interrupt's; and what was said before."""
-        self.p.send_signal(signal.SIGINT)
+        """Was the stop the interrupt's; and what was said before. None where its command has ended already."""
+        while not self.chunks.empty():
+            self.text += self.chunks.get() or ""
+        if PROMPT not in self.text:
+            self.p.send_signal(signal.SIGINT)
         said = self.until_prompt()
         return "SIGINT" in said and "SIGTRAP" not in said, said
-
 
     def forget_interrupt(self):
         """GDB itself took it: the program was halted."""
