@@ -3,14 +3,19 @@ import { Link } from './link.js';
 import { Model } from './model.js';
 
 const HIDDEN = 1000; // ms between frames for a tab that nobody sees
+const MOST = 2; // messages under way to a tab: one that it works on, one that waits. A tab that is slow, or frozen, gets what is new in one piece later
 
+/** @typedef {{joined?: boolean, tabs?: number, link?: any, hello?: any, frame?: any, text?: string, id?: string, bye?: any}} Message in the order in which a tab takes its parts */
 /**
  * @typedef {object} Client
- * @property {(message: any) => void} post
+ * @property {(message: Message) => void} post
+ * @property {() => void} gone
  * @property {boolean} hidden
  * @property {number} slow the least ms between frames that it wants
  * @property {number} known version of the hub's state that it has
- * @property {number} sent when
+ * @property {number} sent when it got a frame; 0: what is new is for it at once
+ * @property {number} underWay messages that it has not said to have taken
+ * @property {Message} owed what else the next one is to say
  */
 
 export class Hub {
@@ -25,25 +30,27 @@ export class Hub {
         this.timer = 0;
     }
 
-    /** @param {string} id @param {(message: any) => void} post */
-    join(id, post) {
+    /** @param {string} id @param {(message: Message) => void} post @param {() => void} gone called when it leaves, or joins again */
+    join(id, post, gone) {
         if (this.clients.size === 0)
             this.link.open();
-        this.clients.set(id, { post, hidden: false, slow: 0, known: 0, sent: 0 });
-        const c = /** @type {Client} */ (this.clients.get(id));
-        c.post({ link: this.state, tabs: this.clients.size });
+        this.clients.get(id)?.gone();
+        /** @type {Message} */
+        const owed = { joined: true, link: this.state };
         if (this.model.hello)
-            c.post({ frame: this.model.hello });
-        if (this.model.id)
-            this.give(c);
+            owed.hello = this.model.hello;
+        this.clients.set(id, { post, gone, hidden: false, slow: 0, known: 0, sent: 0, underWay: 0, owed });
         this.everybody({ tabs: this.clients.size });
         this.pace();
     }
 
     /** @param {string} id */
     leave(id) {
-        if (!this.clients.delete(id))
+        const c = this.clients.get(id);
+        if (!c)
             return;
+        this.clients.delete(id);
+        c.gone();
         this.everybody({ tabs: this.clients.size });
         if (this.clients.size === 0)
             this.link.close();
@@ -57,28 +64,34 @@ export class Hub {
             navigator.locks.request(lock, () => this.leave(id));
     }
 
-    /** What a tab says of itself. @param {string} id @param {{hidden?: boolean, slow?: number, again?: boolean}} m */
+    /** What a tab says of itself. @param {string} id @param {{hidden?: boolean, slow?: number, again?: boolean, took?: boolean}} m */
     heard(id, m) {
         const c = this.clients.get(id);
         if (!c)
             return;
+        if (m.took) {
+            c.underWay = Math.max(0, c.underWay - 1);
+            this.send(c);
+            return;
+        }
         c.hidden = m.hidden ?? c.hidden;
         c.slow = m.slow ?? c.slow;
         if (m.again)
             this.link.open();
-        if (!c.hidden && this.model.id)
-            this.give(c);
+        if (!c.hidden)
+            c.sent = 0;
+        this.send(c);
         this.pace();
     }
 
-    /** A tab's message. @param {string} id @param {any} m @param {(x: any) => void} post how to answer that tab */
-    serve(id, m, post) {
+    /** A tab's message. @param {string} id @param {any} m @param {(x: Message) => void} post how to answer that tab when it joins @param {() => void} [gone] */
+    serve(id, m, post, gone = () => {}) {
         if (m.lock)
             this.watch(id, m.lock);
         else if (m.bye)
             this.leave(id);
         else if (m.join)
-            this.join(id, post);
+            this.join(id, post, gone);
         else
             this.heard(id, m);
     }
@@ -94,10 +107,12 @@ export class Hub {
         this.everybody({ link: s });
     }
 
-    /** @param {any} message */
-    everybody(message) {
-        for (const c of this.clients.values())
-            c.post(message);
+    /** @param {Message} what */
+    everybody(what) {
+        for (const c of this.clients.values()) {
+            Object.assign(c.owed, what);
+            this.send(c);
+        }
     }
 
     /** @param {any} frame @param {string} text the same as it came: a text goes to a tab many times faster than thousands of rows */
@@ -105,39 +120,50 @@ export class Hub {
         const before = this.model.ver;
         this.model.apply(frame);
         if (frame.frame !== 'snap' && frame.frame !== 'delta') {
-            this.everybody({ frame });
+            this.word(frame, before);
             return;
         }
         this.model.id = this.link.last;
-        const now = Date.now();
-        for (const c of this.clients.values()) {
-            const least = c.hidden ? HIDDEN : c.slow;
-            if (now - c.sent < least * 0.9)
-                continue; // it gets what is new with a later frame
-            if (c.known === before || frame.frame === 'snap') {
-                c.post({ text, id: this.model.id });
-                c.known = this.model.ver;
-                c.sent = now;
-            } else {
-                this.give(c);
-            }
-        }
+        for (const c of this.clients.values())
+            this.send(c, c.known === before || frame.frame === 'snap' ? text : '');
         clearTimeout(this.timer);
         this.timer = setTimeout(() => this.rest(), HIDDEN); // who waits gets the last frame also when no other follows
     }
 
-    rest() {
-        for (const c of this.clients.values())
-            if (c.known < this.model.ver)
-                this.give(c);
+    /** A frame without figures. @param {any} frame @param {number} before */
+    word(frame, before) {
+        for (const c of this.clients.values()) {
+            if (c.known === before)
+                c.known = this.model.ver;
+            if (frame.frame === 'hello')
+                delete c.owed.bye;
+        }
+        if (frame.frame === 'hello' || frame.frame === 'bye')
+            this.everybody({ [frame.frame]: frame });
     }
 
-    /** Everything that a client does not know. @param {Client} c */
-    give(c) {
-        if (c.known >= this.model.ver)
+    rest() {
+        for (const c of this.clients.values()) {
+            c.sent = 0;
+            this.send(c);
+        }
+    }
+
+    /** What a client is owed, unless enough is under way to it: then that goes on when it has taken some. @param {Client} c @param {string} [text] of what is new */
+    send(c, text) {
+        if (c.underWay >= MOST)
             return;
-        c.post({ frame: this.model.encode(c.known) });
-        c.known = this.model.ver;
-        c.sent = Date.now();
+        const now = Date.now(), least = c.hidden ? HIDDEN : c.slow;
+        if (this.model.id && c.known < this.model.ver && now - c.sent >= least * 0.9) {
+            Object.assign(c.owed, text ? { text, id: this.model.id } : { frame: this.model.encode(c.known) });
+            c.known = this.model.ver;
+            c.sent = now;
+        }
+        const message = c.owed;
+        if (Object.keys(message).length === 0)
+            return;
+        c.owed = {};
+        c.underWay++;
+        c.post(message);
     }
 }

@@ -33,7 +33,16 @@ export class Store {
             fn(x);
     }
 
-    /** @param {any} m */
+    /** A message of the hub, which sends others when this one has been taken. @param {import('./hub.js').Message} m @param {(answer: any) => void} answer */
+    taken(m, answer) {
+        try {
+            this.take(m);
+        } finally {
+            answer({ took: true });
+        }
+    }
+
+    /** @param {import('./hub.js').Message} m */
     take(m) {
         if (m.tabs !== undefined) {
             this.tabs = m.tabs;
@@ -43,10 +52,14 @@ export class Store {
             this.link = m.link;
             this.tell('link');
         }
+        if (m.hello)
+            this.frame(m.hello);
         if (m.frame)
             this.frame(m.frame);
         if (m.text)
             this.frame({ ...JSON.parse(m.text), id: m.id });
+        if (m.bye)
+            this.frame(m.bye);
     }
 
     /** @param {any} frame */
@@ -97,18 +110,18 @@ export class Store {
         const lock = `probeprof-tab-${id}`;
         if (globalThis.SharedWorker && !new URLSearchParams(location.search).has('noworker')) {
             const worker = new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'probeprof' });
-            worker.port.onmessage = ({ data }) => this.take(data);
+            const post = (/** @type {any} */ m) => worker.port.postMessage(m);
+            worker.port.onmessage = ({ data }) => this.taken(data, post);
             worker.port.start();
             this.how = 'worker';
             if (navigator.locks)
-                hold(lock, () => worker.port.postMessage({ lock }));
-            return (m) => worker.port.postMessage(m);
+                hold(lock, () => post({ lock }));
+            return post;
         }
         if (navigator.locks && globalThis.BroadcastChannel)
             return this.elect(id, lock);
         this.how = 'alone'; // a plain-HTTP name beyond loopback has neither: each tab has its stream
-        const hub = new Hub(BASE);
-        return (m) => hub.serve(id, m, (x) => this.take(x));
+        return this.own(new Hub(BASE), id);
     }
 
     /** What a saved page holds is all that there will be. */
@@ -118,45 +131,70 @@ export class Store {
             this.take({ frame });
     }
 
-    /** Without SharedWorker the tab that holds a lock has the stream, and hands it on. @param {string} id @param {string} lock this tab's own */
+    /** How a hub in this tab is told of it. @param {Hub} hub @param {string} id @returns {(message: any) => void} */
+    own(hub, id) {
+        const post = (/** @type {any} */ m) => hub.serve(id, m, (x) => this.taken(structuredClone(x), post));
+        return post;
+    }
+
+    /**
+     * Without SharedWorker the tab that holds a lock has the stream, and hands it on: to each other tab on a channel of its own, so that none
+     * hears what is for others.
+     * @param {string} id @param {string} lock this tab's own
+     */
     elect(id, lock) {
-        const channel = new BroadcastChannel('probeprof');
+        const all = new BroadcastChannel('probeprof'), line = channelOf(id);
         /** @type {Hub|null} */
         let hub = null;
         /** @type {any} */
         let about = {};
         let held = false;
+        let post = (/** @type {any} */ m) => (m.join ? all.postMessage({ join: id }) : line.postMessage(m));
         this.how = 'follower';
-        channel.onmessage = ({ data }) => {
-            if (hub && data.from)
-                hub.serve(data.from, data.m, (x) => channel.postMessage({ to: data.from, m: x }));
-            else if (data.to === id)
-                this.take(data.m);
+        all.onmessage = ({ data }) => {
+            if (hub && data.join)
+                follow(hub, data.join);
             else if (data.leader && !hub)
-                for (const m of [{ join: true }, about, ...(held ? [{ lock }] : [])])
-                    channel.postMessage({ from: id, m });
+                post({ join: true });
+        };
+        line.onmessage = ({ data }) => {
+            this.taken(data, post);
+            if (data.joined) // before, the leader did not listen here
+                for (const m of [about, ...(held ? [{ lock }] : [])])
+                    post(m);
         };
         hold(lock, () => {
             held = true;
             if (!hub)
-                channel.postMessage({ from: id, m: { lock } });
+                post({ lock });
         });
         hold('probeprof-leader', () => {
             this.how = 'leader';
             hub = new Hub(BASE);
+            post = this.own(hub, id);
             for (const m of [{ join: true }, about])
-                hub.serve(id, m, (x) => this.take(structuredClone(x)));
-            channel.postMessage({ leader: true });
+                post(m);
+            all.postMessage({ leader: true });
         });
         return (/** @type {any} */ m) => {
-            if (!m.join && !m.bye)
+            if (m.hidden !== undefined)
                 about = m;
-            if (hub)
-                hub.serve(id, m, (x) => this.take(structuredClone(x)));
-            else
-                channel.postMessage({ from: id, m });
+            post(m);
         };
     }
+}
+
+/** @param {string} id of the tab that the leader and nobody else talks to on it */
+function channelOf(id) {
+    return new BroadcastChannel(`probeprof-tab-${id}`);
+}
+
+/** Another tab, for the one that leads. @param {Hub} hub @param {string} id */
+function follow(hub, id) {
+    const line = channelOf(id);
+    const serve = (/** @type {any} */ m) => hub.serve(id, m, (x) => line.postMessage(x), () => line.close());
+    line.onmessage = ({ data }) => serve(data);
+    serve({ join: true });
 }
 
 /** From when this tab has the lock until it ends. @param {string} lock @param {() => void} then called when it has it */

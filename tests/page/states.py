@@ -6,6 +6,7 @@ usage: states.py - SOURCE_DIR [CASE...]      exit 0 all hold, 77 no browser
 """
 import os
 import sys
+import time
 
 import rig
 from feed_server import HOSTILE, Feed, serve
@@ -272,6 +273,43 @@ def many_tabs_one_stream():
             frames_go_on()
 
 
+# How many frames told of what was while this tab did not listen, and came all the same.
+DEAF = """
+    const [ms, done] = arguments, store = probeprof.store, take = store.take, began = Date.now();
+    let came = 0;
+    store.take = (m) => {
+        const told = m.frame ?? (m.text ? JSON.parse(m.text) : { w: 0 });
+        came += told.w >= began + 200 && told.w < began + ms;
+        take.call(store, m);
+        if (told.w < began + ms)
+            return;
+        store.take = take;
+        done(came);
+    };
+    while (Date.now() < began + ms)
+        ;"""
+
+
+def slow_tab_gets_in_one_piece_what_it_missed():
+    for query in ("", "?noworker"):
+        with Site(query) as s:
+            s.open()
+            first = d.current_window_handle
+            d.switch_to.new_window("tab")
+            d.get(s.url)
+            until("frames in a tab", lambda: d.execute_script("return probeprof.store.frames") > 2)
+            came = d.execute_async_script(DEAF, 3000)
+            assert came <= 2, came  # hub.js: MOST
+            frames_go_on()
+            s.server.stopped = True
+            time.sleep(0.5)
+            until("the last frame", lambda: d.execute_script("return probeprof.store.model.seq") == s.feed.seq)
+            c1 = d.execute_script("return [...probeprof.store.model.paths.values()].sort((a, b) => a.id - b.id).map((p) => Number(p.v[1]))")
+            assert c1 == [v[1] for v in s.feed.values], c1
+            d.close()
+            d.switch_to.window(first)
+
+
 def rows_stay_under_the_pointer():
     with Site() as s:
         s.open()
@@ -390,7 +428,7 @@ def reduced_motion_and_hidden_tabs_ask_for_a_second():
 def main():
     try:
         rig.main([hostile_names_stay_text, figures_beyond_2_53_are_exact, server_goes_and_comes_back, refusals_are_told, cut_and_good_bye, notes_go_when_their_own_time_is_over, new_epoch_keeps_zoom_and_selection, board_away_and_losses,
-                  refused_command_shows_reason_and_hint, callers_beyond_the_page_come_from_the_service, many_tabs_one_stream, rows_stay_under_the_pointer, notices_move_nothing_under_the_pointer, every_view_fits_its_window, keyboard_only, what_comes_while_a_mark_is_being_set_waits_for_it, reduced_motion_and_hidden_tabs_ask_for_a_second])
+                  refused_command_shows_reason_and_hint, callers_beyond_the_page_come_from_the_service, many_tabs_one_stream, slow_tab_gets_in_one_piece_what_it_missed, rows_stay_under_the_pointer, notices_move_nothing_under_the_pointer, every_view_fits_its_window, keyboard_only, what_comes_while_a_mark_is_being_set_waits_for_it, reduced_motion_and_hidden_tabs_ask_for_a_second])
     finally:
         d.quit()
 
