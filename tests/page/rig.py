@@ -27,7 +27,7 @@ except ImportError:
     print("skipped: no python3-selenium")
     sys.exit(77)
 
-PATIENCE = int(os.environ.get("PAGE_PATIENCE", "300"))  # s: a busy machine is slow, and fails nothing
+PATIENCE = int(os.environ.get("PAGE_PATIENCE", "600"))  # s: a busy machine is slow, and fails nothing
 
 
 def browser(width=1400, height=900, dark=False, motion=True, more=()):
@@ -147,7 +147,7 @@ def open_view(d, name):
     tab = d.find_element(By.ID, f"tab-{name}")
     tab.click()
     try:
-        until(f"view {name}", lambda: tab.get_attribute("aria-selected") == "true", 60)
+        until(f"view {name}", lambda: tab.get_attribute("aria-selected") == "true")
     except AssertionError as e:  # says where the click went
         under = d.execute_script("const r = arguments[0].getBoundingClientRect(), e = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2); return [r.x, r.y, e?.outerHTML.slice(0, 200), probeprof.now, document.hidden]", tab)
         raise AssertionError(f"{e}; the tab and what is there: {under}; {severe(d)}") from None
