@@ -79,7 +79,7 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 def rsp(port, packet):
     """One packet to the GDB server, and its answer."""
-    with socket.create_connection(("127.0.0.1", port), 60) as s:
+    with socket.create_connection(("127.0.0.1", port), rig.PATIENCE) as s:
         s.sendall(b"+$" + packet + b"#%02x" % (sum(packet) & 255))
         got = b""
         while got.count(b"#") < 1 or len(got) < got.rindex(b"#") + 3:

@@ -185,8 +185,9 @@ def recover(program, probe):
     p, lines = start(program, probe, "--gdb", "0", "--json")
     events = [("unplug", "plug"), ("power off", "power on"), ("strike hang 1", None)]
     try:
-        g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote", DEADLINE_S)).group(1)))
+        port = int(re.search(r":(\d+)", wait_for(lines, "target remote", DEADLINE_S)).group(1))
         wait_for(lines, "profiling,", DEADLINE_S)
+        g = Gdb(port) # which asks at once: who asks nothing for 10 s is closed
         g.ask("?")
         for halted in (False, True):
             if halted:
