@@ -101,6 +101,31 @@ static void vectors__erased_with_the_security_byte__leave_the_part_open(void **s
     board_close(b);
 }
 
+static int load_vectors(struct board *b, const uint8_t vectors[0x1F0])
+{
+    int ret = erase_flash(b, LAST_SECTOR, 512);
+    if (ret == 0)
+        ret = write_flash(b, LAST_SECTOR + 0x10, vectors, 0x1F0);
+    if (ret == 0)
+        ret = flash_done_on(b);
+    return ret;
+}
+
+static void vectors__loaded_again__are_not_erased(void **state)
+{
+    (void)state;
+    /* one erases, 62 program vectors and one the security byte: there is none more to be had */
+    struct board *b = start_board("s12zvml128,fault=flash@65");
+    uint8_t vectors[0x1F0];
+    fill_random(vectors, sizeof vectors, 4);
+    MUST(b, load_vectors(b, vectors));
+    MUST(b, load_vectors(b, vectors));
+    assert_int_equal(read_byte(b, SECURITY), 0xFE);
+    vectors[9] ^= 1;
+    expect_error(b, load_vectors(b, vectors), -ERR_FAULT, "FFFE00");
+    board_close(b);
+}
+
 static void security_byte__locking__is_refused_unless_allowed(void **state)
 {
     (void)state;
@@ -399,6 +424,7 @@ int main(void)
         cmocka_unit_test(flash__pieces_of_any_size__are_what_was_written),
         cmocka_unit_test(eeprom__single_sectors__change_alone),
         cmocka_unit_test(vectors__erased_with_the_security_byte__leave_the_part_open),
+        cmocka_unit_test(vectors__loaded_again__are_not_erased),
         cmocka_unit_test(security_byte__locking__is_refused_unless_allowed),
         cmocka_unit_test(write__one_byte_into_the_next_sector__erases_it),
         cmocka_unit_test(requests__that_make_no_sense__are_refused),

@@ -498,7 +498,17 @@ int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, s
     return ret;
 }
 
-/* Vectors and security byte: erased, and unlocked again before anything else. */
+/* Does the sector hold what is to be there? */
+static bool sector_is_right(struct s12z_target *t, const struct area *a, uint32_t sector)
+{
+    uint8_t got[S12Z_FLASH_SECTOR];
+    uint32_t at = sector * a->sector;
+    return s12z_read_raw(t, a->start + at, 0, got, a->sector, NULL) == 0 &&
+           memcmp(got, a->data + at, a->sector) == 0;
+}
+
+/* Vectors and security byte: erased, and unlocked again before anything else. A part that loses its
+ * power between the two is secured, so what is right already stays. */
 static int write_config(struct s12z_target *t, struct err *err)
 {
     struct area *a = &t->download.flash->area[0];
@@ -508,6 +518,10 @@ static int write_config(struct s12z_target *t, struct err *err)
     if (!a->set[byte]) {
         a->data[byte] = UNSECURED;
         a->set[byte] = 1;
+    }
+    if (sector_is_right(t, a, sector)) {
+        memset(a->done + sector * a->sector / a->unit, 1, a->sector / a->unit);
+        return 0;
     }
     t->download.flash->config_erased = true;
     int ret = erase_sector(t, a, sector, err);
