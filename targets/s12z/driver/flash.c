@@ -47,6 +47,7 @@ enum {
     FCLK_HZ = 1000000,
     MAX_BUS_MHZ = 64,
     COMMAND_LIMIT_MS = 200,
+    LOOKS = 1000, /* so often, however late: a busy machine, or a slow adapter, looks seldom */
     LOOK_NS = 20000,
     VERIFY_CHUNK = 2048,
     WORTH_A_LOADER = 32
@@ -188,8 +189,9 @@ static int run_command(struct s12z_target *t, uint8_t code, uint32_t addr, const
         { .kind = BDC_READ, .addr = FSTAT, .width = 1, .rx = &fstat, .len = 1 },
     };
     int ret = s12z_do(t, ops, ARRAY_LEN(ops), err);
-    for (uint64_t since = s12z_now(t); ret == 0 && !(fstat & FSTAT_CCIF);) {
-        if (s12z_now(t) - since > COMMAND_LIMIT_MS * 1000000ull)
+    uint64_t since = s12z_now(t);
+    for (unsigned looks = 0; ret == 0 && !(fstat & FSTAT_CCIF); looks++) {
+        if (looks >= LOOKS && s12z_now(t) - since > COMMAND_LIMIT_MS * 1000000ull)
             return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again",
                            "%s %06X: the flash controller does not end (FSTAT %02X)", what, addr,
                            fstat);
