@@ -219,15 +219,23 @@ static struct area *area_of(struct s12z_target *t, uint64_t addr, uint64_t len, 
     return NULL;
 }
 
+static bool is_all_ones(const uint8_t *data, uint32_t n)
+{
+    while (n > 0 && data[n - 1] == 0xFF)
+        n--;
+    return n == 0;
+}
+
+static bool read_sector(struct s12z_target *t, const struct area *a, uint32_t sector,
+                        uint8_t got[S12Z_FLASH_SECTOR])
+{
+    return s12z_read_raw(t, a->start + sector * a->sector, 0, got, a->sector, NULL) == 0;
+}
+
 static bool sector_is_blank(struct s12z_target *t, const struct area *a, uint32_t sector)
 {
     uint8_t got[S12Z_FLASH_SECTOR];
-    if (s12z_read_raw(t, a->start + sector * a->sector, 0, got, a->sector, NULL) < 0)
-        return false;
-    for (uint32_t k = 0; k < a->sector; k++)
-        if (got[k] != 0xFF)
-            return false;
-    return true;
+    return read_sector(t, a, sector, got) && is_all_ones(got, a->sector);
 }
 
 /* What an earlier download that was broken off had for this sector counts no more. */
@@ -237,13 +245,6 @@ static void renew_sector(struct area *a, uint32_t sector)
     memset(a->data + sector * a->sector, 0xFF, a->sector);
     memset(a->set + sector * a->sector, 0, a->sector);
     memset(a->done + sector * a->sector / a->unit, 0, MAX(a->sector / a->unit, 1u));
-}
-
-static bool is_all_ones(const uint8_t *data, uint32_t n)
-{
-    while (n > 0 && data[n - 1] == 0xFF)
-        n--;
-    return n == 0;
 }
 
 static int erase_sector(struct s12z_target *t, struct area *a, uint32_t sector, struct err *err)
@@ -504,9 +505,8 @@ int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, s
 static bool sector_is_right(struct s12z_target *t, const struct area *a, uint32_t sector)
 {
     uint8_t got[S12Z_FLASH_SECTOR];
-    uint32_t at = sector * a->sector;
-    return s12z_read_raw(t, a->start + at, 0, got, a->sector, NULL) == 0 &&
-           memcmp(got, a->data + at, a->sector) == 0;
+    return read_sector(t, a, sector, got) &&
+           memcmp(got, a->data + sector * a->sector, a->sector) == 0;
 }
 
 /* Vectors and security byte: erased, and unlocked again before anything else. A part that loses its
