@@ -6,7 +6,6 @@ usage: states.py - SOURCE_DIR [CASE...]      exit 0 all hold, 77 no browser
 """
 import os
 import sys
-import time
 
 import rig
 from feed_server import HOSTILE, Feed, serve
@@ -302,10 +301,8 @@ def slow_tab_gets_in_one_piece_what_it_missed():
             assert came <= 2, came  # hub.js: MOST
             frames_go_on()
             s.server.stopped = True
-            time.sleep(0.5)
-            until("the last frame", lambda: d.execute_script("return probeprof.store.model.seq") == s.feed.seq)
-            c1 = d.execute_script("return [...probeprof.store.model.paths.values()].sort((a, b) => a.id - b.id).map((p) => Number(p.v[1]))")
-            assert c1 == [v[1] for v in s.feed.values], c1
+            c1 = lambda: d.execute_script("return [...probeprof.store.model.paths.values()].sort((a, b) => a.id - b.id).map((p) => Number(p.v[1]))")
+            until("the feed's last figures", lambda: c1() == [v[1] for v in s.feed.values])
             d.close()
             d.switch_to.window(first)
 
