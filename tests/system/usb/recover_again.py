@@ -102,7 +102,10 @@ class WaitingGdb(Gdb):
     def interrupt(self):
         """Was the stop the interrupt's; and what was said before. None where its command has ended already."""
         while not self.chunks.empty():
-            self.text += self.chunks.get() or ""
+            chunk = self.chunks.get()
+            if chunk is None:
+                sys.exit(f"GDB has ended: {self.text}")
+            self.text += chunk
         if PROMPT not in self.text:
             self.p.send_signal(signal.SIGINT)
         said = self.until_prompt()
