@@ -85,13 +85,13 @@ static void finish_rig(struct net *n)
 static struct target_stop wait_for_stop(struct board *b)
 {
     struct target_stop stop = { .reason = STOP_NONE };
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 6000; i++) {
         int ret = b->t->ops->poll(b->t, 100000000, &stop, &b->err);
         must_succeed(b, ret, "poll");
         if (ret)
             return stop;
     }
-    fail_msg("no stop within five minutes");
+    fail_msg("no stop within ten minutes");
     return stop;
 }
 

@@ -17,6 +17,7 @@
 #include "tests/sh4_rsp/walks.h"
 
 #define MS 1000000ull
+enum { TURNS_TO_WAIT = 6000 }; /* of 100 ms: this machine may have other things to do */
 enum { PR = 17, DATA = 0x8C020000 };
 
 static const struct emu_kind *const kinds[] = { &emu_flycast, &emu_lxdream, &emu_redream,
@@ -78,7 +79,7 @@ static struct target_stop wait_stop(struct rig *r)
     struct target_stop stop = { .reason = STOP_NONE };
     struct err err = { .code = ERR_OK };
     int ret = 0;
-    for (int i = 0; i < 6000 && ret == 0; i++)
+    for (int i = 0; i < TURNS_TO_WAIT && ret == 0; i++)
         ret = r->t->ops->poll(r->t, 100 * MS, &stop, &err);
     if (ret < 0)
         print_message("  %s; %s\n", err.what, err.hint);

@@ -23,6 +23,7 @@
 
 enum { PR = 17, PC = 16, SR = 22, R_R0B0 = 43 };
 #define MS 1000000ull
+enum { TURNS_TO_WAIT = 6000 }; /* of 100 ms: this machine may have other things to do */
 
 /* What is known of stubs that exist (their sources, docs/sources.md). */
 static const struct {
@@ -130,7 +131,7 @@ static struct target_stop wait_stop(struct rig *r)
     struct target_stop stop = { .reason = STOP_NONE };
     struct err err = { .code = ERR_OK };
     int ret = 0;
-    for (int i = 0; i < 50 && ret == 0; i++)
+    for (int i = 0; i < TURNS_TO_WAIT && ret == 0; i++)
         ret = r->t->ops->poll(r->t, 100 * MS, &stop, &err);
     if (ret < 0)
         print_message("  %s\n", err.what);
@@ -465,7 +466,7 @@ static void running__stub_that_does_not_listen__says_so_in_time(void **state)
     assert_string_not_equal(err.hint, "");
     assert_int_equal(r.t->ops->halt(r.t, &err), 0);
     int ret = 0;
-    for (int i = 0; i < 60 && ret == 0; i++)
+    for (int i = 0; i < TURNS_TO_WAIT && ret == 0; i++)
         ret = r.t->ops->poll(r.t, 100 * MS, &stop, &err);
     assert_int_equal(ret, -ERR_TIMEOUT);
     assert_string_not_equal(err.hint, "");
@@ -690,7 +691,7 @@ static void gone__halted_stub_on_a_line_falls_silent__noticed_without_a_question
     r.stub->fault_at = atomic_load(&r.stub->packets) + 1;
     r.stub->fault = STUB_STALL;
     int ret = 0;
-    for (int i = 0; i < 200 && ret == 0; i++) {
+    for (int i = 0; i < TURNS_TO_WAIT && ret == 0; i++) {
         ret = r.t->ops->poll(r.t, 100 * MS, &stop, &err);
         nanosleep(&(struct timespec){ .tv_nsec = 80000000 }, NULL);
     }

@@ -125,7 +125,7 @@ def failed_downloads(probeprof):
                 gdb.send(word)
                 expect(gdb.wait(words[-1]), words)
                 expect(gdb.command("monitor flash") if word != "continue&" else "", [r"the last download failed", r"sectors were given up"] if word != "continue&" else [])
-                until = time.time() + 300 # another thread writes it
+                until = time.time() + 600 # another thread writes it
                 while "GDB's download failed: " not in board.text() and time.time() < until:
                     time.sleep(0.05)
                 expect(board.text(), [r"GDB's download failed: "])

@@ -48,10 +48,10 @@ enum { STRIDE = 2 };
 static inline unsigned long first_strike(size_t n) { return 1 + n % STRIDE; }
 
 /* Until it is there again: the kernel tells of a device before its nodes are complete. */
-static inline void come_back(struct probe *p, int tries)
+static inline void come_back(struct probe *p)
 {
     struct err err = { .code = ERR_OK };
-    for (int i = 0; i < tries; i++) {
+    for (int i = 0; i < 30000; i++) {
         if (probe_reopen(p, &err) == 0)
             return;
         assert_int_not_equal(err.hint[0], 0);

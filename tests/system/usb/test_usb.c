@@ -322,7 +322,7 @@ static void faults__one_transfer_each__told_and_usable(void **state)
 static void plug_again(struct usb_info *dev)
 {
     tell_rig("plug");
-    for (int i = 0; i < 100 && usb_list(loop, dev, 1, NULL) != 1; i++)
+    for (int i = 0; i < 30000 && usb_list(loop, dev, 1, NULL) != 1; i++)
         usleep(20000);
 }
 

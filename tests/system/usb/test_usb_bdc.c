@@ -21,7 +21,6 @@
 enum {
     RAM = 0x1000,
     MOST = 1200,
-    TRIES = 200,
     ENBDC = 0x80,
     BDMACT = 0x40,
     CLKSW = 0x04,
@@ -346,7 +345,7 @@ static void unplug__and_return__fails_at_once_then_goes_on(void **state)
         assert_int_equal(fx->b->set_pins(fx->p, BDC_PIN_RESET, 0, &err), -ERR_USB);
         assert_int_equal(probe_reopen(fx->p, &err), -ERR_USB);
         tell_rig("plug");
-        come_back(fx->p, TRIES);
+        come_back(fx->p);
     }
     OK(standard_run(fx, err));
     assert_int_equal(count_descriptors(), before);
@@ -375,7 +374,7 @@ static void expect_recovered(struct fixture *fx, const char *kind, unsigned long
     tell_rig("calm");
     if (strcmp(kind, "unplug") == 0)
         tell_rig("plug");
-    come_back(fx->p, TRIES);
+    come_back(fx->p);
     if (standard_run(fx, &err) < 0)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
 }

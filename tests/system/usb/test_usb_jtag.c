@@ -21,7 +21,7 @@
 #include "targets/sim/sh4/board.h"
 #include "tests/system/usb/rig_test.h"
 
-enum { OPS = 60, MOST_BYTES = 600, IR_BITS = 16, TRIES = 200 };
+enum { OPS = 60, MOST_BYTES = 600, IR_BITS = 16 };
 
 struct fixture {
     const char *name; /* of the probe */
@@ -247,7 +247,7 @@ static void unplug__and_return__fails_at_once_then_goes_on(void **state)
         assert_int_equal(probe_reopen(fx->p, &err), -ERR_USB);
         assert_int_equal(fx->p->driver->jtag->set_pins(fx->p, JTAG_PIN_NRESET, 0, &err), -ERR_USB);
         tell_rig("plug");
-        come_back(fx->p, TRIES);
+        come_back(fx->p);
     }
     assert_int_equal(run_batches(fx, 7, 5, 20, NULL), 0);
 }
@@ -294,7 +294,7 @@ static void expect_recovered(struct fixture *fx, const char *kind, unsigned long
     tell_rig("calm");
     if (strcmp(kind, "unplug") == 0)
         tell_rig("plug");
-    come_back(fx->p, TRIES);
+    come_back(fx->p);
     if (run_batches(fx, 9, 1, 6, &err) < 0)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
 }
