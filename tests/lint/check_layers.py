@@ -73,7 +73,7 @@ STAIRS = {
                         "rsp_monitor", "rsp"],
     "targets/s12z/isa": ["cycles", "operand", "isa", "text", "insn", "graph"],
     "targets/s12z/driver": ["run_state", "state", "chips", "counters", "access", "plan", "link", "raw", "comparators", "dbg", "break",
-                            "loader", "regs", "mem", "stop", "identify", "reset", "flash", "look", "step", "run", "monitor", "target"],
+                            "loader", "regs", "mem", "stop", "identify", "ftmrz", "reset", "flash", "look", "step", "run", "monitor", "target"],
     "targets/s12z/trace": ["flow_image", "flow_nodes", "flow_counts", "flow_walk", "flow", "rates", "time", "culprits", "events", "line", "stream",
                            "edges", "board_time", "arrivals", "bursts", "pins", "sessions", "report", "trace"],
     "targets/s12z/offline": ["explain", "trace_input"],

@@ -183,6 +183,7 @@ static const struct {
     { "unplug", "fault=unplug", attach_only, -ERR_USB, "gone" },
     { "noise", "bus=8M,fault=noise@20000", reads_on, 0, "" },
     { "flash", "fault=flash@1", load_bytes, -ERR_FAULT, "did not take it" },
+    { "flash-once", "fault=flash-once@2", load_bytes, -ERR_FAULT, "did not take it" },
     { "flash-weak", "fault=flash-weak", load_bytes, -ERR_FAULT,
       "verify: FE0000 reads 03, 01 was programmed" },
     { "pdo-noise", "fault=pdo-noise@100", pins_differ, 0, "" },

@@ -126,6 +126,62 @@ static void vectors__loaded_again__are_not_erased(void **state)
     board_close(b);
 }
 
+static int run_on(struct board *b)
+{
+    set_mem(b, CODE, "\x20\x00", 2); /* BRA to itself */
+    set_reg(b, R_P, CODE);
+    return b->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err);
+}
+static int reset_it(struct board *b) { return b->ops->reset(b->t, RESET_HALT, &b->err); }
+static int leave_it(struct board *b) { return b->ops->detach(b->t, &b->err); }
+static int attach_again(struct board *b) { return b->ops->attach(b->t, &b->err); }
+
+/* The sector is erased, and then its security byte is not taken. */
+static void security_byte__not_taken_once__is_programmed_all_the_same(void **state)
+{
+    (void)state;
+    struct board *b = start_board("s12zvml128,fault=flash-once@2");
+    uint8_t vectors[0x1F0];
+    int ret = 1;
+    fill_random(vectors, sizeof vectors, 4);
+    expect_error(b, load_vectors(b, vectors), -ERR_FAULT, "FFFE08: the flash did not take it");
+    assert_non_null(
+        strstr(monitor_text(b, 1, (char *[]){ "flash" }, &ret), "security byte is programmed"));
+    MUST(b, reset_it(b));
+    assert_int_equal(read_byte(b, SECURITY), 0xFE);
+    MUST(b, load_vectors(b, vectors));
+    board_close(b);
+}
+
+static int detach_and_attach(struct board *b)
+{
+    int ret = leave_it(b);
+    if (ret == 0)
+        ret = attach_again(b);
+    return ret;
+}
+
+static void security_byte__not_taken__is_programmed_before_a_reset(void **state)
+{
+    static int (*const ways[])(struct board * b) = { reset_it, run_on, detach_and_attach,
+                                                     attach_again };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
+        struct board *b = start_board("s12zvml128,fault=flash@2");
+        uint8_t vectors[0x1F0];
+        int ret = 1;
+        fill_random(vectors, sizeof vectors, 4);
+        expect_error(b, load_vectors(b, vectors), -ERR_FAULT, "FFFE08: the flash did not take it");
+        assert_non_null(strstr(monitor_text(b, 1, (char *[]){ "flash" }, &ret),
+                               "security byte IS ERASED: the part is secured at its next reset"));
+        board_model(b)->opt.fault_at = 1000000;
+        MUST(b, ways[k](b));
+        MUST(b, reset_it(b));
+        assert_int_equal(read_byte(b, SECURITY), 0xFE);
+        board_close(b);
+    }
+}
+
 static void security_byte__locking__is_refused_unless_allowed(void **state)
 {
     (void)state;
@@ -317,16 +373,6 @@ static void loader__watchdog_on__phrase_by_phrase(void **state)
 
 /* ---- downloads that do not end ---- */
 
-static int run_on(struct board *b)
-{
-    set_mem(b, CODE, "\x20\x00", 2); /* BRA to itself */
-    set_reg(b, R_P, CODE);
-    return b->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err);
-}
-static int reset_it(struct board *b) { return b->ops->reset(b->t, RESET_HALT, &b->err); }
-static int leave_it(struct board *b) { return b->ops->detach(b->t, &b->err); }
-static int attach_again(struct board *b) { return b->ops->attach(b->t, &b->err); }
-
 /* A debugger that was interrupted in its download begins again: nothing of the first one is in the
  * way. */
 static void download__begun_again__is_the_second_one_only(void **state)
@@ -425,6 +471,8 @@ int main(void)
         cmocka_unit_test(eeprom__single_sectors__change_alone),
         cmocka_unit_test(vectors__erased_with_the_security_byte__leave_the_part_open),
         cmocka_unit_test(vectors__loaded_again__are_not_erased),
+        cmocka_unit_test(security_byte__not_taken_once__is_programmed_all_the_same),
+        cmocka_unit_test(security_byte__not_taken__is_programmed_before_a_reset),
         cmocka_unit_test(security_byte__locking__is_refused_unless_allowed),
         cmocka_unit_test(write__one_byte_into_the_next_sector__erases_it),
         cmocka_unit_test(requests__that_make_no_sense__are_refused),

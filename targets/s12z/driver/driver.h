@@ -184,6 +184,8 @@ struct s12z_download {
     bool no_loader;     /* the loader did not run on this part */
     struct err failure; /* how the last download failed; code ERR_OK: it did not */
     char left[160];     /* what it left behind; "": nothing */
+    bool locks;        /* the security byte is erased, or may be: the next reset secures the part */
+    uint8_t config[8]; /* the phrase with that byte, as it is to be */
 };
 
 /* Each part is written only by the file that its comment names. */
@@ -423,6 +425,25 @@ uint64_t s12z_sample_held_ns(struct target *t);
 /* It was halted for a look at its PC, and stands. Lets it run on; if it met a breakpoint, it stays,
  * and poll() reports that. 1 with *pc; 0: a stop, or the part was reset. */
 int s12z_look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err);
+
+/* ---- the flash controller (s12z/driver/ftmrz.c); halted, its clock divider is set ---- */
+enum {
+    S12Z_PHRASE = 8, /* bytes that are programmed at once */
+    S12Z_CONFIG_PHRASE = 0xFFFE08,
+    S12Z_SECURITY_BYTE = 0xFFFE0F, /* the last one of that phrase */
+    S12Z_CMD_PROGRAM = 0x06
+};
+/* Does this value of the security byte leave the part open? FF, erased, does not. */
+static inline bool s12z_unsecured(uint8_t v) { return (v & 3) == 2; }
+/* Runs a command with len bytes of data (even; NULL: none) and waits for its end. what: "erase",
+ * for errors. -ERR_FAULT: refused or failed. -ERR_TIMEOUT: it does not end. */
+int s12z_ftmrz_run(struct s12z_target *t, uint8_t code, uint32_t addr, const uint8_t *data,
+                   unsigned len, const char *what, struct err *err);
+/* Explains the errors in FSTAT. Returns -ERR_FAULT. */
+int s12z_ftmrz_refusal(uint8_t fstat, const char *what, uint32_t addr, struct err *err);
+/* Before a reset: programs the security byte that a failed download has left erased (`locks`), if
+ * the part stands and answers. Harmless otherwise. */
+void s12z_ftmrz_unlock(struct s12z_target *t);
 
 /* ---- a loader for flash in the part's RAM (s12z/driver/loader.c); halted before and after each
  * ---- */

@@ -5,53 +5,20 @@
  *
  * The security byte lies in the sector of the vectors, so every load that has vectors erases it,
  * and an erased one means "secured". That sector is therefore erased last, and its security byte is
- * programmed at once. */
+ * programmed at once; if that fails, it is tried again at once and before every reset. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/base/bytes.h"
-#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"
 
-enum {
-    FCLKDIV = 0x380,
-    FSEC = 0x381,
-    FCCOBIX = 0x382,
-    FSTAT = 0x386,
-    FPROT = 0x388,
-    DFPROT = 0x389,
-    FCCOB0 = 0x38C
-};
-enum {
-    FCLKDIV_LD = 0x80,
-    FCLKDIV_LCK = 0x40,
-    FDIV_MASK = 0x3F,
-    FSTAT_CCIF = 0x80,
-    FSTAT_ACCERR = 0x20,
-    FSTAT_FPVIOL = 0x10,
-    FSTAT_MGSTAT = 0x03
-};
-enum { CMD_PROGRAM = 0x06, CMD_ERASE = 0x0A, CMD_PROGRAM_EEPROM = 0x11, CMD_ERASE_EEPROM = 0x12 };
-enum {
-    PHRASE = 8,
-    EEPROM_UNIT = 4,
-    CONFIG_SECTOR = 0xFFFE00,
-    CONFIG_PHRASE = 0xFFFE08,
-    SECURITY_BYTE = 0xFFFE0F,
-    UNSECURED = 0xFE
-};
-enum {
-    FCLK_HZ = 1000000,
-    MAX_BUS_MHZ = 64,
-    COMMAND_LIMIT_MS = 200,
-    LOOKS = 1000, /* so often, however late: a busy machine, or a slow adapter, looks seldom */
-    LOOK_NS = 20000,
-    VERIFY_CHUNK = 2048,
-    WORTH_A_LOADER = 32
-};
+enum { FCLKDIV = 0x380, FPROT = 0x388, DFPROT = 0x389 };
+enum { FCLKDIV_LCK = 0x40 };
+enum { CMD_ERASE = 0x0A, CMD_PROGRAM_EEPROM = 0x11, CMD_ERASE_EEPROM = 0x12 };
+enum { EEPROM_UNIT = 4, CONFIG_SECTOR = 0xFFFE00, UNSECURED = 0xFE };
+enum { FCLK_HZ = 1000000, MAX_BUS_MHZ = 64, VERIFY_CHUNK = 2048, WORTH_A_LOADER = 32 };
 
 /* One of the two memories. */
 struct area {
@@ -145,63 +112,16 @@ static int open_flash(struct s12z_target *t, struct err *err)
     t->download.flash = calloc(1, sizeof *t->download.flash);
     if (!t->download.flash ||
         make_area(&t->download.flash->area[0], c->flash_start, S12Z_ADDRESS + 1 - c->flash_start,
-                  S12Z_FLASH_SECTOR, PHRASE) < 0 ||
+                  S12Z_FLASH_SECTOR, S12Z_PHRASE) < 0 ||
         make_area(&t->download.flash->area[1], S12Z_EEPROM_START,
                   c->eeprom_end + 1 - S12Z_EEPROM_START, S12Z_EEPROM_SECTOR, EEPROM_UNIT) < 0) {
         s12z_flash_close(t);
         return err_set(err, ERR_NOMEM, "close other programs", "flash: no memory");
     }
     t->download.flash->area[0].erase = CMD_ERASE;
-    t->download.flash->area[0].program = CMD_PROGRAM;
+    t->download.flash->area[0].program = S12Z_CMD_PROGRAM;
     t->download.flash->area[1].erase = CMD_ERASE_EEPROM;
     t->download.flash->area[1].program = CMD_PROGRAM_EEPROM;
-    return 0;
-}
-
-static int explain_refusal(uint8_t fstat, const char *what, uint32_t addr, struct err *err)
-{
-    if (fstat & FSTAT_FPVIOL)
-        return err_set(err, ERR_FAULT,
-                       "monitor reset halt: protection can be lifted in special mode; monitor "
-                       "unsecure erases all of it",
-                       "%s %06X: the sector is protected (FPVIOL)", what, addr);
-    if (fstat & FSTAT_ACCERR)
-        return err_set(err, ERR_FAULT, "is the part the one named by --target?",
-                       "%s %06X: refused by the flash controller (ACCERR)", what, addr);
-    return err_set(err, ERR_FAULT,
-                   "check the supply voltage and the bus clock; the flash may be worn out",
-                   "%s %06X: the flash did not take it (FSTAT %02X)", what, addr, fstat);
-}
-
-/* Command, address and words into FCCOB, launched, waited for. */
-static int run_command(struct s12z_target *t, uint8_t code, uint32_t addr, const uint8_t *data,
-                       unsigned len, const char *what, struct err *err)
-{
-    uint8_t cob[4 + PHRASE] = { code, (uint8_t)(addr >> 16), (uint8_t)(addr >> 8), (uint8_t)addr },
-                    ix = (uint8_t)(1 + len / 2);
-    uint8_t clear = FSTAT_ACCERR | FSTAT_FPVIOL, launch = FSTAT_CCIF, fstat = 0;
-    memcpy(cob + 4, EITHER(data, cob), len);
-    struct bdc_op ops[] = {
-        { .kind = BDC_WRITE, .addr = FSTAT, .width = 1, .tx = &clear, .len = 1 },
-        { .kind = BDC_WRITE, .addr = FCCOBIX, .width = 1, .tx = &ix, .len = 1 },
-        { .kind = BDC_WRITE, .addr = FCCOB0, .width = 2, .tx = cob, .len = 4 + len },
-        { .kind = BDC_WRITE, .addr = FSTAT, .width = 1, .tx = &launch, .len = 1 },
-        { .kind = BDC_READ, .addr = FSTAT, .width = 1, .rx = &fstat, .len = 1 },
-    };
-    int ret = s12z_do(t, ops, ARRAY_LEN(ops), err);
-    uint64_t since = s12z_now(t);
-    for (unsigned looks = 0; ret == 0 && !(fstat & FSTAT_CCIF); looks++) {
-        if (looks >= LOOKS && s12z_now(t) - since > COMMAND_LIMIT_MS * 1000000ull)
-            return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again",
-                           "%s %06X: the flash controller does not end (FSTAT %02X)", what, addr,
-                           fstat);
-        if ((ret = s12z_wait(t, LOOK_NS, err)) == 0)
-            ret = s12z_peek8(t, FSTAT, &fstat, err);
-    }
-    if (ret < 0)
-        return err_prefix(err, ret, what);
-    if (fstat & (FSTAT_ACCERR | FSTAT_FPVIOL | FSTAT_MGSTAT))
-        return explain_refusal(fstat, what, addr, err);
     return 0;
 }
 
@@ -252,7 +172,7 @@ static int erase_sector(struct s12z_target *t, struct area *a, uint32_t sector, 
     uint32_t addr = a->start + sector * a->sector;
     if (sector_is_blank(t, a, sector))
         return 0;
-    return run_command(t, a->erase, addr, NULL, 0, "erase", err);
+    return s12z_ftmrz_run(t, a->erase, addr, NULL, 0, "erase", err);
 }
 
 /* The same by the loader. */
@@ -261,7 +181,7 @@ static int by_loader(int ret, const struct s12z_loader_refusal *refusal, struct 
     if (ret < 0)
         return err_prefix(err, ret, "program");
     if (ret)
-        return explain_refusal(refusal->fstat, "program", refusal->addr, err);
+        return s12z_ftmrz_refusal(refusal->fstat, "program", refusal->addr, err);
     return 0;
 }
 
@@ -279,7 +199,7 @@ static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bo
         ret =
             by_loader(s12z_loader_program(t, a->program, addr, data, &refusal, err), &refusal, err);
     else
-        ret = run_command(t, a->program, addr, data, a->unit, "program", err);
+        ret = s12z_ftmrz_run(t, a->program, addr, data, a->unit, "program", err);
     t->download.flash->programmed += a->unit;
     if (ret == 0 && t->download.flash->programmed - t->download.flash->shown >= 4096) {
         t->download.flash->shown = t->download.flash->programmed;
@@ -318,7 +238,7 @@ static int program_range(struct s12z_target *t, struct area *a, uint32_t from, u
 {
     int ret = 0;
     struct s12z_loader_refusal refusal;
-    bool loader = a->unit == PHRASE && (t->download.loader || many_due(a, from, to, rest)) &&
+    bool loader = a->unit == S12Z_PHRASE && (t->download.loader || many_due(a, from, to, rest)) &&
                   s12z_loader_come(t);
     for (uint32_t u = from / a->unit; ret == 0 && u * a->unit < to; u++)
         if (is_due(a, u, rest))
@@ -333,12 +253,11 @@ static int program_range(struct s12z_target *t, struct area *a, uint32_t from, u
 /* What has become of vectors and security byte. */
 static const char *describe_security(const struct s12z_target *t)
 {
-    const struct area *a = &t->download.flash->area[0];
-    if (!a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->download.flash->config_erased)
-        return "and vectors are as before";
-    if (a->done[(CONFIG_PHRASE - a->start) / a->unit])
+    if (t->download.locks)
+        return "IS ERASED: the part is secured at its next reset";
+    if (t->download.flash->config_erased)
         return "is programmed";
-    return "IS ERASED: the part is secured at its next reset";
+    return "and vectors are as before";
 }
 
 /* What a failed download leaves, for people. */
@@ -360,6 +279,8 @@ static int end_download(struct s12z_target *t, int ret, struct err *err)
     struct err own = { .code = ERR_OK };
     bool slow = t->download.flash && !t->download.flash->was_fast && !t->opt.fast_clock;
     t->download.left[0] = 0;
+    if (ret < 0)
+        s12z_ftmrz_unlock(t);
     if (ret < 0 && t->download.flash)
         describe_rest(t);
     int away = s12z_loader_leave(t, ret < 0 ? &own : err);
@@ -383,6 +304,7 @@ bool s12z_flash_broken_off(struct s12z_target *t, const char *by)
     struct err why = { .code = ERR_OK };
     bool fast_left = t->download.flash && s12z_state(t) != TARGET_HALTED &&
                      !t->download.flash->was_fast && !t->opt.fast_clock;
+    s12z_ftmrz_unlock(t);
     if (t->download.flash)
         end_download(t, err_set(&why, ERR_CANCELLED, "load again", "it was broken off by %s", by),
                      &why);
@@ -440,16 +362,16 @@ int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct 
 static int check_security(struct s12z_target *t, uint64_t addr, const uint8_t *buf, size_t len,
                           struct err *err)
 {
-    if (t->opt.allow_security_byte || addr > SECURITY_BYTE || SECURITY_BYTE - addr >= len)
+    if (t->opt.allow_security_byte || addr > S12Z_SECURITY_BYTE || S12Z_SECURITY_BYTE - addr >= len)
         return 0;
-    uint8_t v = buf[SECURITY_BYTE - addr];
-    if ((v & 3) == (UNSECURED & 3))
+    uint8_t v = buf[S12Z_SECURITY_BYTE - addr];
+    if (s12z_unsecured(v))
         return 0;
     return err_set(err, ERR_SECURED,
                    "leave it out of the program or make it FE; --allow-security, or monitor flash "
                    "allow-security, writes it all the same",
                    "the program has %02X as security byte at %06X: it would lock the part", v,
-                   SECURITY_BYTE);
+                   S12Z_SECURITY_BYTE);
 }
 
 /* GDB 13.1 does not erase the last block of a section of which only the first byte is written (its
@@ -514,7 +436,7 @@ static bool sector_is_right(struct s12z_target *t, const struct area *a, uint32_
 static int write_config(struct s12z_target *t, struct err *err)
 {
     struct area *a = &t->download.flash->area[0];
-    uint32_t sector = (CONFIG_SECTOR - a->start) / a->sector, byte = SECURITY_BYTE - a->start;
+    uint32_t sector = (CONFIG_SECTOR - a->start) / a->sector, byte = S12Z_SECURITY_BYTE - a->start;
     if (!a->erased[sector])
         return 0;
     if (!a->set[byte]) {
@@ -525,11 +447,15 @@ static int write_config(struct s12z_target *t, struct err *err)
         memset(a->done + sector * a->sector / a->unit, 1, a->sector / a->unit);
         return 0;
     }
+    memcpy(t->download.config, a->data + S12Z_CONFIG_PHRASE - a->start, S12Z_PHRASE);
     t->download.flash->config_erased = true;
+    t->download.locks = s12z_unsecured(a->data[byte]);
     int ret = erase_sector(t, a, sector, err);
-    if (ret < 0)
-        return ret;
-    return program_unit(t, a, (CONFIG_PHRASE - a->start) / a->unit, false, err);
+    if (ret == 0)
+        ret = program_unit(t, a, (S12Z_CONFIG_PHRASE - a->start) / a->unit, false, err);
+    if (ret == 0)
+        t->download.locks = false;
+    return ret;
 }
 
 static int verify_area(struct s12z_target *t, const struct area *a, struct err *err)

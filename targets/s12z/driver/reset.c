@@ -49,6 +49,7 @@ static int wait_reset_rise(struct s12z_target *t, struct err *err)
 static int reset_by_pins(struct s12z_target *t, bool special, struct err *err)
 {
     int ret = 0;
+    s12z_ftmrz_unlock(t);
     if (special)
         ret = drive_pins(t, BDC_PIN_BKGD, 0, BKGD_BEFORE_MS, err);
     if (ret == 0)

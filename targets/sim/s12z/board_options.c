@@ -29,6 +29,7 @@ const struct s12z_board_fault s12z_board_faults[] = {
     { "unplug", true, "the adapter is gone, and stays so until it is opened again" },
     { "noise", false, "one bit in N (1000) on BKGD is taken wrong" },
     { "flash", false, "programming and erasing fail, from the Nth on" },
+    { "flash-once", false, "programming or erasing fails, the Nth time" },
     { "flash-weak", false, "programming leaves a bit set and does not say so, from the Nth on" },
     { "pdo-noise", false, "one bit in N (1000) on PDO is wrong" },
     { NULL, false, NULL },

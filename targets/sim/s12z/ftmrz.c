@@ -75,6 +75,12 @@ static void launch_command(struct s12z_ftmrz *f)
     set_busy(f, true);
 }
 
+static bool change_fails(const struct s12z_ftmrz *f)
+{
+    bool once = board_fault_asked(f->board, "flash-once") && f->changes == f->board->opt.fault_at;
+    return once || fault_strikes(f, "flash") || !divider_fits(f);
+}
+
 /* Ends a command. With a divider that makes FCLK too fast or too slow it fails. Silicon may
  * program, but badly. */
 static void complete_command(struct s12z_ftmrz *f)
@@ -82,7 +88,7 @@ static void complete_command(struct s12z_ftmrz *f)
     const struct ftmrz_command *c = f->running;
     f->changes += c->changes;
     set_busy(f, false);
-    if (c->changes && (fault_strikes(f, "flash") || !divider_fits(f)))
+    if (c->changes && change_fails(f))
         f->fstat |= FSTAT_MGSTAT;
     else
         f->fstat |= c->finish(f);
