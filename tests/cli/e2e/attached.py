@@ -178,7 +178,8 @@ class Live(Attached):
     def test_off_a_terminal_one_short_line_now_and_then_and_none_if_quiet(self):
         for quiet, lines in (([], 1), (["-q"], 0)):
             with self.subTest(quiet=quiet):
-                p = start(self.RUN + quiet, cwd=PROFEXAM)
+                record = self.path(f"{lines}.rec")
+                p = start(self.RUN + quiet + ["--record", record], cwd=PROFEXAM)
                 for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
                     self.addCleanup(f)
                 seen = []
@@ -186,7 +187,8 @@ class Live(Attached):
                     seen.append(p.stderr.readline())
                     self.assertTrue(seen[-1], "ended before it said anything")
                 if not lines:
-                    time.sleep(6.5)
+                    self.wait_until(lambda: os.path.exists(record + ".part") and os.path.getsize(record + ".part") > 20000)
+                    time.sleep(6.5)  # longer than from one line to the next
                 err = "".join(seen) + self.end(p)[1]
                 live = [line for line in err.splitlines() if re.search(r"events, .*GetLastNode", line)]
                 self.assertGreaterEqual(len(live), lines, err)
