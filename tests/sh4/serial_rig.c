@@ -42,7 +42,8 @@ struct serial_rig {
     atomic_uint flip, drop;
     unsigned stale;
     atomic_ullong to, from;
-    atomic_uint hold_go;  /* ms */
+    atomic_uint hold_go; /* ms */
+    atomic_bool hold_one;
     atomic_int behind_go; /* a byte; NOTHING: none */
     uint8_t held[HARMED];
     size_t nheld;
@@ -289,6 +290,8 @@ static bool hold_request(struct serial_rig *r, const uint8_t *b, size_t len)
     unsigned ms = atomic_load(&r->hold_go);
     if (!ms || !is_go(b, len))
         return false;
+    if (atomic_load(&r->hold_one))
+        atomic_store(&r->hold_go, 0);
     memcpy(r->held, b, len);
     r->nheld = len;
     r->held_until = host_ns() + ms * 1000000ull;
@@ -429,6 +432,12 @@ void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop)
 void serial_rig_lose_mark(struct serial_rig *r) { atomic_store(&r->lose_mark, true); }
 
 void serial_rig_hold_go(struct serial_rig *r, unsigned ms) { atomic_store(&r->hold_go, ms); }
+
+void serial_rig_hold_one_go(struct serial_rig *r, unsigned ms)
+{
+    atomic_store(&r->hold_one, true);
+    atomic_store(&r->hold_go, ms);
+}
 
 void serial_rig_stray(struct serial_rig *r, uint8_t byte) { deliver_bytes(r, r->far, &byte, 1); }
 

@@ -38,6 +38,8 @@ void serial_rig_lose_mark(struct serial_rig *r);
 /* serial_rig_hold_go - from now on every op_go, with what is sent behind it, is so long on its way;
  * what has gathered then comes a request without data at a time, with pauses. 0: no more. */
 void serial_rig_hold_go(struct serial_rig *r, unsigned ms);
+/* serial_rig_hold_one_go - the same with the next one only. */
+void serial_rig_hold_one_go(struct serial_rig *r, unsigned ms);
 /* serial_rig_stray - a byte that nobody has sent reaches the board. */
 void serial_rig_stray(struct serial_rig *r, uint8_t byte);
 /* serial_rig_stray_behind_go - the next op_go brings that byte with it, which nobody has sent: the

@@ -281,6 +281,23 @@ static void serial__op_go_late_and_repeated__each_step_is_one(void **state)
     finish_rig(l);
 }
 
+/* The copies come when nobody is there any more to let the program go once more. */
+static void serial__detach_with_op_go_late_and_repeated__program_goes_on(void **state)
+{
+    (void)state;
+    struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
+    struct board *b = &l->b;
+    halt_it(b);
+    load_text(b, loop);
+    serial_rig_hold_one_go(l->rig, 900);
+    MUST(b, b->t->ops->detach(b->t, &b->err));
+    MUST(b, b->t->ops->attach(b->t, &b->err));
+    assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
+    halt_it(b);
+    assert_true(get_reg(b, 1) > 1);
+    finish_rig(l);
+}
+
 static void serial__stray_byte_in_a_step__it_goes_on(void **state)
 {
     static const uint8_t bytes[] = { 0x00, 0x40, SH4_AGENT_START };
@@ -480,6 +497,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(serial__noise__memory_arrives_whole),
         cmocka_unit_test(serial__answer_to_the_mark_lost__nothing_is_made_up),
         cmocka_unit_test(serial__op_go_late_and_repeated__each_step_is_one),
+        cmocka_unit_test(serial__detach_with_op_go_late_and_repeated__program_goes_on),
         cmocka_unit_test(serial__stray_byte_in_a_step__it_goes_on),
         cmocka_unit_test(serial__stray_byte_in_a_step_off_a_breakpoint__it_goes_on),
         cmocka_unit_test(serial__nobody_there__says_so_in_time),

@@ -181,6 +181,37 @@ static int clean_target(struct sh4_target *t, struct err *err)
     return late;
 }
 
+/* A second copy of op_go halts the program once more, and nobody would let it go. What was sent
+ * before an op_go that was sent once has arrived with it; else nothing comes after the time for
+ * which the line may stand still. */
+int sh4_serial_see_off(struct sh4_target *t, struct err *err)
+{
+    enum { SLICE_NS = 10000000, MOST = 10 };
+    const uint64_t began = sh4_now(t), still = t->link.silence_ns;
+    struct target_stop stop;
+    int ret = 0;
+    while (ret == 0 && t->link.go_again && sh4_now(t) - t->link.heard_ns < still &&
+           sh4_now(t) - began < MOST * still)
+        ret = sh4_poll(&t->base, SLICE_NS, &stop, err);
+    return MIN(ret, 0);
+}
+
+int sh4_loader_see_off(struct sh4_target *t, struct err *err)
+{
+    return sh4_dcip_settle(&t->link, err);
+}
+
+static int leave_running(struct sh4_target *t, struct err *err)
+{
+    int ret = 0;
+    if (t->link.wire->after_leaving)
+        ret = t->link.wire->after_leaving(t, err);
+    if (ret < 0)
+        return sh4_lost(t, err_prefix(err, ret, "detach"));
+    sh4_run_event(t, SH4_ON_LEFT);
+    return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
+}
+
 int sh4_detach(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -194,10 +225,8 @@ int sh4_detach(struct target *target, struct err *err)
     }
     /* A target that ran undisturbed is left alone: there is no patch and no channel to undo. */
     bool clean = !sh4_needs_hooks(t) && !t->regs.hooks && !t->hudi.kept;
-    if (sh4_state(t) == TARGET_RUNNING && clean) {
-        sh4_run_event(t, SH4_ON_LEFT);
-        return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
-    }
+    if (sh4_state(t) == TARGET_RUNNING && clean)
+        return leave_running(t, err);
     int ret = sh4_halt_now(t, err);
     if (ret == 0)
         ret = clean_target(t, err);
@@ -205,12 +234,9 @@ int sh4_detach(struct target *target, struct err *err)
         ret = t->link.wire->before_leaving(t, err);
     if (ret == 0)
         ret = sh4_run_freely(t, err);
-    if (ret == 0 && t->link.wire->after_leaving)
-        ret = t->link.wire->after_leaving(&t->link, err);
     if (ret < 0)
         return sh4_lost(t, err_prefix(err, ret, "detach"));
-    sh4_run_event(t, SH4_ON_LEFT);
-    return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
+    return leave_running(t, err);
 }
 
 /* The agent waits where the reset has led. A step that the reset cut off ends here. */

@@ -66,7 +66,7 @@ struct sh4_wire {
     int (*fill_block)(struct sh4_target *t, struct err *err);
     int (*bring_agent)(struct sh4_target *t, struct err *err);
     int (*before_leaving)(struct sh4_target *t, struct err *err);
-    int (*after_leaving)(struct sh4_link *l, struct err *err);
+    int (*after_leaving)(struct sh4_target *t, struct err *err);
     /* gives a kernel that counts its halts a number that a restarted board does not reach (may be
      * NULL) */
     int (*mark_halts)(struct sh4_target *t, struct err *err);
@@ -121,6 +121,7 @@ struct sh4_link {
     uint32_t mark; /* what sh4_stream_mark_halts() has it count on from; 0: nothing yet */
     bool halted;   /* the kernel waits for requests */
     bool left; /* it was let go with this number of halts: "halted" with the same number is old */
+    bool go_again;  /* op_go was sent more than once: a copy may come yet, and halts the program */
     bool restarted; /* it has begun to count from 0: the board was reset */
     unsigned stale;
     uint64_t heard_ns;   /* when the last exchange ended */

@@ -174,7 +174,7 @@ uint64_t sh4_stream_again_ns(const struct sh4_link *l, unsigned asks, uint64_t u
 int sh4_stream_connect(struct sh4_link *l, struct err *err)
 {
     l->in_len = l->text_len = 0;
-    l->halted = l->left = l->restarted = false;
+    l->halted = l->left = l->go_again = l->restarted = false;
     l->stale = 0;
     if (l->ip) { /* whoever is there is found by the loader */
         sh4_dcip_forget(l);
@@ -419,6 +419,8 @@ static int exchange_request(struct sh4_target *t, struct sh4_request *r, uint8_t
         if (ret < 0)
             return err_prefix(err, ret, line_of(l));
         l->scans += n;
+        if (is_go(t, r))
+            l->go_again = tries > 0;
         ret = read_answer(l, r, marker, c, halts_to_believe(l, fresh, tries), err);
         if (ret < 0)
             return ret;

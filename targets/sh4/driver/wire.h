@@ -35,6 +35,8 @@ int sh4_jtag_resync(struct sh4_target *t, struct err *err);
 int sh4_jtag_fill_block(struct sh4_target *t, struct err *err);
 int sh4_jtag_bring_agent(struct sh4_target *t, struct err *err);
 int sh4_serial_bring_agent(struct sh4_target *t, struct err *err);
+int sh4_serial_see_off(struct sh4_target *t, struct err *err);
+int sh4_loader_see_off(struct sh4_target *t, struct err *err);
 int sh4_jtag_leave_range(struct sh4_target *t, struct err *err);
 int sh4_stream_mark_halts(struct sh4_target *t, struct err *err);
 int sh4_loader_look_for_end(struct sh4_target *t, struct err *err);
