@@ -14,7 +14,7 @@ import threading
 import time
 
 from common import EXAMPLES, Folder, IRQDEMO, PROFEXAM, TIMEOUT, main, run, start
-from follower import ask, command
+from follower import ask, command, wait_until_paused
 
 MOTOR = os.path.join(EXAMPLES, "motor")
 
@@ -77,9 +77,7 @@ class Bridgeurl(Folder):
                 time.sleep(0.05)
         if "--stop" not in args:
             self.assertEqual(command(where, do="stop")[0], 200)
-        before = None
-        while before != (before := events()):
-            time.sleep(1.5)
+        wait_until_paused(where)
 
         def ended():
             p.send_signal(signal.SIGINT)

@@ -13,7 +13,7 @@ import time
 import unittest
 
 from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, TIMEOUT, main, run, start
-from follower import ask, command
+from follower import ask, command, wait_until_paused
 
 MOTOR = os.path.join(EXAMPLES, "motor")
 FIGURES = ("hits", "c1", "c1_children", "c2", "c2_children")
@@ -138,9 +138,7 @@ class Function(FunctionFolder):
             if self.names():
                 self.assertEqual(self.get(0)["id"], 0)  # while it changes
         self.assertEqual(command(self.where, do="stop")[0], 200)
-        before = None
-        while before != (before := events()):
-            time.sleep(1.5)  # the feed has looked at all of it by then
+        wait_until_paused(self.where)
         got = self.all()
         p.send_signal(signal.SIGINT)
         p.stderr.read()

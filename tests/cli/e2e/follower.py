@@ -2,6 +2,7 @@
 import json
 import socket
 import threading
+import time
 
 DOUBTFUL = 1
 
@@ -37,6 +38,19 @@ def ask(where, path, method="GET", body=None, headers=()):
 def command(where, **body):
     status, _, answer = ask(where, "/api/1/control", "POST", json.dumps(body))
     return status, json.loads(answer)
+
+
+def wait_until_paused(where):
+    """Until a `stop` is done, and what came behind its answer is counted."""
+    before, until = None, time.monotonic() + 600
+    while True:
+        s = json.loads(ask(where, "/api/1/status")[2])
+        now = s["events"] if s["phase"] == "paused" and not s["queue_fill"] and not s["ring_fill"] else None
+        if now is not None and now == before:
+            return
+        assert time.monotonic() < until, s
+        before = now
+        time.sleep(1)
 
 
 CUTS = 8

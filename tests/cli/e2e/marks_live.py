@@ -13,7 +13,7 @@ import subprocess
 import time
 
 from common import COUNTS, EXAMPLES, Folder, MISSION, PROFEXAM, TIMEOUT, main, run, start
-from follower import ask, command
+from follower import ask, command, wait_until_paused
 
 SH4 = ("profexam", "sim:sh7750", ["--passes", "1"] + MISSION, "tag GetLastNode\nrename MallocNode = node memory\ngroup list = BuildList\ngroup list = /^InsertNode$/\nexclude Initialise\n")
 S12Z = ("motor", "sim:s12zvml128", ["--for", "300ms"], "tag /^phase_/\nrename control_loop = the loop\ngroup currents = /^(read_currents|average|reading)$/\nexclude /^(clamp|duty)$/\n")
@@ -142,9 +142,7 @@ class MarksLive(Folder):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
         self.assertEqual(command(where, do="stop")[0], 200)
-        before = None
-        while before != (before := events()):  # the last ones come behind the answer
-            time.sleep(1)
+        wait_until_paused(where)
         document = json.loads(ask(where, "/profile.json")[2])
         self.assert_feed_is(where, document)
         url = f"http://localhost:{where}/"
