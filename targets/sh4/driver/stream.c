@@ -407,9 +407,8 @@ static int exchange_request(struct sh4_target *t, struct sh4_request *r, uint8_t
 {
     struct sh4_link *l = &t->link;
     uint64_t began = stream_of(l)->now_ns(l->p);
-    unsigned tries = 0;
-    bool damaged = false;
-    for (; tries < TRIES || (!damaged && stream_of(l)->now_ns(l->p) - began < l->silence_ns);
+    unsigned tries = 0, damaged = 0;
+    for (; damaged < TRIES && (tries < TRIES || stream_of(l)->now_ns(l->p) - began < l->silence_ns);
          tries++) {
         uint32_t c, marker = marker_of(t, r);
         sift_input(l, l->in_len);
@@ -434,7 +433,7 @@ static int exchange_request(struct sh4_target *t, struct sh4_request *r, uint8_t
             }
             return 0;
         }
-        damaged = damaged || ret == DAMAGED;
+        damaged += ret == DAMAGED;
         ret = after_failure(t, r, (enum verdict)ret, err);
         if (ret)
             return MIN(ret, 0);
