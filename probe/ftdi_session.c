@@ -22,6 +22,9 @@ enum {
     LATENCY_MS = 2,
     REQUEST_MS = 1000, WRITE_MS = 1000, DRAIN_MS = 50, DRAIN_READS = 64,
     BATCH_MS = 2000,          /* beyond what the clocks take */
+    /* After that time: a host that was stopped, or did not get its turn, has not looked meanwhile.
+     * What is under way then may be the chip's two empty bytes. */
+    LATE_MS = 100, LATE_READS = 4 * FTDI_READS,
     ADAPTIVE_HZ = 20000,      /* slower ones time out */
     LOOP_BYTES = 60
 };
@@ -131,11 +134,11 @@ static int receive_batch(struct ftdi *f, struct err *err)
     if (f->adaptive) /* the target may return TCK slower than asked */
         hz = MIN(hz, ADAPTIVE_HZ);
     uint64_t end = host_ms() + BATCH_MS + b->m.clocks * 2000 / MAX(hz, 1);
-    while (b->got < b->m.nin) {
-        uint64_t now = host_ms();
-        if (now >= end)
+    for (unsigned late = 0; b->got < b->m.nin;) {
+        uint64_t left = EXCESS(end, host_ms());
+        if (!left && late++ == LATE_READS)
             return explain_late(f, err);
-        int ret = collect_replies(f, (unsigned)(end - now), err);
+        int ret = collect_replies(f, MAX((unsigned)left, (unsigned)LATE_MS), err);
         if (ret == -ERR_TIMEOUT)
             return explain_late(f, err);
         if (ret < 0)
