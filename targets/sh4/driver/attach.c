@@ -184,7 +184,7 @@ static int clean_target(struct sh4_target *t, struct err *err)
 /* A second copy of op_go halts the program once more, and nobody would let it go. What was sent
  * before an op_go that was sent once has arrived with it; else nothing comes after the time for
  * which the line may stand still. */
-int sh4_serial_see_off(struct sh4_target *t, struct err *err)
+int sh4_serial_after_leaving(struct sh4_target *t, struct err *err)
 {
     enum { SLICE_NS = 10000000, MOST = 10 };
     const uint64_t began = sh4_now(t), still = t->link.silence_ns;
@@ -196,7 +196,7 @@ int sh4_serial_see_off(struct sh4_target *t, struct err *err)
     return MIN(ret, 0);
 }
 
-int sh4_loader_see_off(struct sh4_target *t, struct err *err)
+int sh4_loader_after_leaving(struct sh4_target *t, struct err *err)
 {
     return sh4_dcip_settle(&t->link, err);
 }

@@ -61,8 +61,8 @@ struct sh4_wire {
     bool strays;            /* a damaged byte may be taken for a request to halt */
     /* For attach and detach. fill_block: an agent that waits in the middle of a block gets the rest
      * (may be NULL). bring_agent: the agent comes to the board; 1: it waits, 0: the program runs.
-     * before_leaving, after_leaving: the agent is let go for good (NULL if nothing is to be done).
-     */
+     * before_leaving, after_leaving: the agent is let go for good; the latter also where the
+     * program runs already (NULL if nothing is to be done). */
     int (*fill_block)(struct sh4_target *t, struct err *err);
     int (*bring_agent)(struct sh4_target *t, struct err *err);
     int (*before_leaving)(struct sh4_target *t, struct err *err);

@@ -49,7 +49,7 @@ static const struct sh4_wire serial = {
     STREAM,
     .agent_link = SH4_AGENT_SCIF,
     .bring_agent = sh4_serial_bring_agent,
-    .after_leaving = sh4_serial_see_off,
+    .after_leaving = sh4_serial_after_leaving,
     .halt_failed = sh4_serial_halt_failed,
     .reset = sh4_serial_reset,
 };
@@ -60,7 +60,7 @@ static const struct sh4_wire loader = {
     .bring_agent = sh4_dcip_attach,
     .look_for_end = sh4_loader_look_for_end,
     .before_leaving = sh4_dcip_leave,
-    .after_leaving = sh4_loader_see_off,
+    .after_leaving = sh4_loader_after_leaving,
     .halt_failed = sh4_loader_halt_failed,
     .reset = sh4_loader_reset,
 };
