@@ -112,6 +112,31 @@ struct target_stop wait_stop(struct board *b)
     return stop;
 }
 
+struct target_stop wait_for_stop(struct board *b)
+{
+    struct target_stop stop = { .reason = STOP_NONE };
+    for (int i = 0; i < TURNS_TO_WAIT; i++) {
+        int ret = b->t->ops->poll(b->t, 100000000, &stop, &b->err);
+        must_succeed(b, ret, "poll");
+        if (ret)
+            return stop;
+    }
+    fail_msg("no stop within ten minutes");
+    return stop;
+}
+
+void halt_it(struct board *b)
+{
+    MUST(b, b->t->ops->halt(b->t, &b->err));
+    assert_int_equal(wait_for_stop(b).reason, STOP_REQUEST);
+}
+
+struct target_stop step_it(struct board *b)
+{
+    MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
+    return wait_for_stop(b);
+}
+
 void keeps_running(struct board *b)
 {
     struct target_stop stop = { .reason = STOP_NONE };

@@ -63,6 +63,12 @@ struct target_stop step_board(struct board *b);
 struct target_stop step_range(struct board *b, uint32_t lo, uint32_t hi);
 void continue_board(struct board *b);
 struct target_stop halt_board(struct board *b);
+/* The same with a board that runs by this machine's clock: how long it takes depends on what else
+ * the machine does, so it may be ten minutes. */
+enum { TURNS_TO_WAIT = 6000 }; /* of a tenth of a second */
+struct target_stop wait_for_stop(struct board *b);
+struct target_stop step_it(struct board *b);
+void halt_it(struct board *b);
 
 /* Where resident_rom() puts the agent: not where it was linked. */
 #define RAM_AGENT 0x8C044000u

@@ -81,38 +81,12 @@ static void finish_rig(struct net *n)
     free(n);
 }
 
-/* A stop; how long it takes depends on what else this machine does. */
-static struct target_stop wait_for_stop(struct board *b)
-{
-    struct target_stop stop = { .reason = STOP_NONE };
-    for (int i = 0; i < 6000; i++) {
-        int ret = b->t->ops->poll(b->t, 100000000, &stop, &b->err);
-        must_succeed(b, ret, "poll");
-        if (ret)
-            return stop;
-    }
-    fail_msg("no stop within ten minutes");
-    return stop;
-}
-
 /* Several of the agent's looks. */
 static void runs_for_a_while(struct board *b)
 {
     struct target_stop stop;
     for (int i = 0; i < 10; i++)
         assert_int_equal(b->t->ops->poll(b->t, 100000000, &stop, &b->err), 0);
-}
-
-static void halt_it(struct board *b)
-{
-    MUST(b, b->t->ops->halt(b->t, &b->err));
-    assert_int_equal(wait_for_stop(b).reason, STOP_REQUEST);
-}
-
-static struct target_stop step_it(struct board *b)
-{
-    MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
-    return wait_for_stop(b);
 }
 
 /* Until the program has changed r1: the board's thread has to run for that. */

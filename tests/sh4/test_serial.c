@@ -27,7 +27,7 @@ struct line {
     char said[4096]; /* log lines of the target */
 };
 
-enum { LOOKS = 100000, TURNS_TO_WAIT = 6000 /* of a tenth of a second */ };
+enum { LOOKS = 100000 };
 
 static void take_log(void *ctx, enum log_subject subject, const char *text)
 {
@@ -84,32 +84,6 @@ static void finish_rig(struct line *l)
     probe_close(l->b.probe);
     serial_rig_stop(l->rig);
     free(l);
-}
-
-/* A stop; how long it takes depends on what else this machine does. */
-static struct target_stop wait_for_stop(struct board *b)
-{
-    struct target_stop stop = { .reason = STOP_NONE };
-    for (int i = 0; i < TURNS_TO_WAIT; i++) {
-        int ret = b->t->ops->poll(b->t, 100000000, &stop, &b->err);
-        must_succeed(b, ret, "poll");
-        if (ret)
-            return stop;
-    }
-    fail_msg("no stop within ten minutes");
-    return stop;
-}
-
-static void halt_it(struct board *b)
-{
-    MUST(b, b->t->ops->halt(b->t, &b->err));
-    assert_int_equal(wait_for_stop(b).reason, STOP_REQUEST);
-}
-
-static struct target_stop step_it(struct board *b)
-{
-    MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_STEP }, &b->err));
-    return wait_for_stop(b);
 }
 
 #define ADDS                                                                                   \
