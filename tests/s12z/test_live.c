@@ -149,6 +149,23 @@ static void pins__millions_of_branches__counts_equal_the_models(void **state)
     print_totals(&sum);
 }
 
+/* Its lines are still being sent when the module is disarmed. */
+static void pins__host_without_a_turn__last_lines_are_waited_for(void **state)
+{
+    (void)state;
+    struct gen_options o = gen_options_random(3);
+    o.forever = true;
+    struct live_run *r = live_open(",bdc=20M", &o);
+    live_arm(r, &(struct trace_config){ .policy = TRACE_LOSSLESS });
+    continue_board(r->b);
+    for (unsigned k = 0; k < 30; k++)
+        assert_false(live_slice(r));
+    give_no_turn(r->b);
+    live_disarm(r);
+    assert_int_equal(r->status.lost, 0);
+    live_close(r);
+}
+
 /* ---- an analyser beside the adapter, whose samples come in packets ---- */
 
 enum { LATE_ROOM = 1 << 20 };
@@ -405,6 +422,7 @@ int main(void)
         cmocka_unit_test(bursts__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__interrupts_and_waits__counts_equal_the_models),
+        cmocka_unit_test(pins__host_without_a_turn__last_lines_are_waited_for),
         cmocka_unit_test(pins__a_session_s_last_line_lost__is_reported),
         cmocka_unit_test(pins__samples_in_packets__are_waited_for_no_longer_than_they_take),
         cmocka_unit_test(pins__millions_of_branches__counts_equal_the_models),

@@ -336,6 +336,21 @@ static void loader__holes_in_the_program__stay_erased_and_ram_is_as_it_was(void 
     board_close(b);
 }
 
+static void loader__host_without_a_turn__is_waited_for(void **state)
+{
+    static uint8_t data[2048];
+    (void)state;
+    struct board *b = start_board("s12zvml128");
+    fill_random(data, sizeof data, 13);
+    give_no_turn(b);
+    MUST(b, erase_flash(b, FLASH, sizeof data));
+    MUST(b, write_flash(b, FLASH, data, sizeof data));
+    assert_non_null(s12z_of(b->t)->download.loader);
+    MUST(b, flash_done_on(b));
+    expect_bytes(b, FLASH, data, sizeof data);
+    board_close(b);
+}
+
 static void loader__flash_that_does_not_take_it__says_where(void **state)
 {
     static uint8_t data[2048];
@@ -464,6 +479,19 @@ static void unsecure__confirmed__erases_and_opens(void **state)
     board_close(b);
 }
 
+static void unsecure__host_without_a_turn__is_waited_for(void **state)
+{
+    (void)state;
+    struct board *b = board_open("s12zvml128,secured");
+    int ret = 1;
+    expect_error(b, b->ops->attach(b->t, &b->err), -ERR_SECURED, "secured");
+    give_no_turn(b);
+    monitor_text(b, 2, (char *[]){ "unsecure", "ERASE-EVERYTHING" }, &ret);
+    MUST(b, ret);
+    assert_int_equal(read_byte(b, SECURITY), 0xFE);
+    board_close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,11 +508,13 @@ int main(void)
         cmocka_unit_test(flash__that_reads_otherwise__says_where_and_what),
         cmocka_unit_test(clock__after_a_download__is_what_it_was),
         cmocka_unit_test(loader__holes_in_the_program__stay_erased_and_ram_is_as_it_was),
+        cmocka_unit_test(loader__host_without_a_turn__is_waited_for),
         cmocka_unit_test(loader__flash_that_does_not_take_it__says_where),
         cmocka_unit_test(loader__watchdog_on__phrase_by_phrase),
         cmocka_unit_test(download__begun_again__is_the_second_one_only),
         cmocka_unit_test(download__broken_off__is_over_and_reported),
         cmocka_unit_test(unsecure__confirmed__erases_and_opens),
+        cmocka_unit_test(unsecure__host_without_a_turn__is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,11 +143,11 @@ static int wait_until_sent(struct s12z_target *t, struct err *err)
 {
     uint64_t since = s12z_now(t);
     uint8_t sr = 0;
-    for (;;) {
+    for (unsigned looks = 1;; looks++) {
         int ret = s12z_peek8(t, S12Z_DBGSR, &sr, err);
         if (ret < 0 || !REG_GET(sr, S12Z_DBGSR_PTACT))
             return ret;
-        if (s12z_now(t) - since > PTACT_LIMIT_NS)
+        if (s12z_overdue(t, since, PTACT_LIMIT_NS, looks))
             return err_set(err, ERR_TIMEOUT, "monitor reset halt",
                            "DBG: the profile is still being sent (PTACT) after 50 ms");
         if ((ret = s12z_wait(t, PTACT_LOOK_NS, err)) < 0)

@@ -239,6 +239,9 @@ void s12z_run_lost(struct s12z_target *t);
 uint64_t s12z_now(struct s12z_target *t); /* the adapter's clock */
 /* Waits so long without sending anything. */
 int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err);
+/* Whether what was looked for `looks` times in vain since `since` is to be given up: limit_ns is
+ * over, and it was looked for so often that it cannot be this machine that had no turn. */
+bool s12z_overdue(struct s12z_target *t, uint64_t since, uint64_t limit_ns, unsigned looks);
 /* Whether the adapter can send this BDC command. */
 bool s12z_can(const struct s12z_target *t, uint8_t opcode);
 /* Returns 0 if the target is halted, else a failure that says that `what` needs it to be. */

@@ -12,12 +12,7 @@
 
 enum { FCCOBIX = 0x382, FSTAT = 0x386, FCCOB0 = 0x38C };
 enum { FSTAT_CCIF = 0x80, FSTAT_ACCERR = 0x20, FSTAT_FPVIOL = 0x10, FSTAT_MGSTAT = 0x03 };
-enum {
-    COMMAND_LIMIT_MS = 200,
-    LOOKS = 1000, /* so often, however late: a busy machine, or a slow adapter, looks seldom */
-    LOOK_NS = 20000,
-    UNLOCK_TRIES = 3
-};
+enum { COMMAND_LIMIT_MS = 200, LOOK_NS = 20000, UNLOCK_TRIES = 3 };
 
 /* ---- commands ---- */
 
@@ -43,7 +38,7 @@ static int await_end(struct s12z_target *t, const char *what, uint32_t addr, uin
     int ret = 0;
     uint64_t since = s12z_now(t);
     for (unsigned looks = 0; ret == 0 && !(*fstat & FSTAT_CCIF); looks++) {
-        if (looks >= LOOKS && s12z_now(t) - since > COMMAND_LIMIT_MS * 1000000ull)
+        if (s12z_overdue(t, since, COMMAND_LIMIT_MS * 1000000ull, looks))
             return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again",
                            "%s %06X: the flash controller does not end (FSTAT %02X)", what, addr,
                            *fstat);

@@ -123,13 +123,13 @@ static int halt_loader(struct s12z_target *t, struct err *err)
     int ret = 0;
     if (t->download.loader->runs)
         ret = s12z_command(t, BDC_BACKGROUND, err);
-    while (ret == 0 && t->download.loader->runs) {
+    for (unsigned looks = 1; ret == 0 && t->download.loader->runs; looks++) {
         ret = s12z_read_csr(t, err);
         t->download.loader->runs = ret == 0 && !REG_GET(t->link.csr, S12Z_BDCCSR_BDMACT);
         if (ret == 0 && s12z_state(t) != TARGET_HALTED)
             return err_set(err, ERR_STATE, "monitor reset halt, then load again",
                            "the part was reset while it was programmed");
-        if (ret == 0 && t->download.loader->runs && s12z_now(t) - since > LIMIT_NS)
+        if (ret == 0 && t->download.loader->runs && s12z_overdue(t, since, LIMIT_NS, looks))
             return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again",
                            "the loader in RAM does not halt");
     }
@@ -151,7 +151,7 @@ static int await_buffer(struct s12z_target *t, unsigned buffer, struct s12z_load
 {
     uint8_t flag[4];
     uint64_t since = s12z_now(t);
-    while (t->download.loader->busy[buffer]) {
+    for (unsigned looks = 1; t->download.loader->busy[buffer]; looks++) {
         int ret = s12z_read_raw(t, flag_at(buffer), 4, flag, 4, err);
         if (ret < 0)
             return ret;
@@ -168,7 +168,7 @@ static int await_buffer(struct s12z_target *t, unsigned buffer, struct s12z_load
             refusal->addr = (be32(d2) & 0xFF) << 16 | (be32(d3) & 0xFFFF);
             return 1;
         }
-        if (t->download.loader->busy[buffer] && s12z_now(t) - since > LIMIT_NS)
+        if (t->download.loader->busy[buffer] && s12z_overdue(t, since, LIMIT_NS, looks))
             return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again",
                            "the loader in RAM does not answer");
         if (t->download.loader->busy[buffer] && (ret = s12z_wait(t, LOOK_NS, err)) < 0)

@@ -320,11 +320,12 @@ static int erase_twice(struct s12z_target *t, struct err *err)
 
 static int wait_erased(struct s12z_target *t, struct err *err)
 {
-    for (uint64_t since = s12z_now(t);;) {
+    uint64_t since = s12z_now(t);
+    for (unsigned looks = 1;; looks++) {
         int ret = s12z_read_csr(t, err);
         if (ret < 0 || !(t->link.csr & CSR_BIT(ERASE)))
             return ret;
-        if (s12z_now(t) - since > ERASE_LIMIT_MS * 1000000ull)
+        if (s12z_overdue(t, since, ERASE_LIMIT_MS * 1000000ull, looks))
             return err_set(err, ERR_TIMEOUT, "power-cycle the board and try again",
                            "unsecure: the erase does not end (BDCCSR %04X)", t->link.csr);
         if ((ret = s12z_wait(t, ERASE_LOOK_NS, err)) < 0)

@@ -10,6 +10,12 @@ int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err)
     return 0;
 }
 
+bool s12z_overdue(struct s12z_target *t, uint64_t since, uint64_t limit_ns, unsigned looks)
+{
+    enum { LOOKS = 1000 };
+    return looks >= LOOKS && s12z_now(t) - since > limit_ns;
+}
+
 bool s12z_can(const struct s12z_target *t, uint8_t opcode)
 {
     return t->bdc->can(t->probe, BDC_COMMAND, opcode);
