@@ -114,6 +114,7 @@ struct s12z_link {
      * something failed */
     bool no_ack;
     uint64_t syncs, retries, resets; /* since open */
+    uint64_t asked_syncs;            /* syncs when BACKGROUND was last sent */
 };
 
 /* The part, as found at attach (identify.c, target.c). Until `known` is set, only `secured` and
@@ -227,6 +228,8 @@ static inline enum target_state s12z_state(const struct s12z_target *t)
 }
 /* Whether a halt is asked for, and it does not stand yet. */
 bool s12z_asked_to_halt(enum s12z_run_state state);
+/* Whether BACKGROUND has been sent, for whatever reason, and it does not stand yet. */
+bool s12z_is_to_stand(enum s12z_run_state state);
 /* Whether the part was found to have been reset, and no poll has dealt with that. */
 bool s12z_reset_found(const struct s12z_target *t);
 /* Resets all of struct s12z_run but the state and what is counted since open. */
@@ -268,8 +271,14 @@ int s12z_no_answer(struct s12z_target *t, struct err *err);
  * of BDCCSR become the text of an error. Not for BDCCSR itself. If the link is lost, the state
  * becomes GONE. */
 int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err);
-/* One command without address and data: GO, BACKGROUND, STEP1. */
+/* One command without address and data: GO, STEP1. */
 int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err);
+/* BACKGROUND. The CPU stands when BDCCSR says so. */
+int s12z_ask_to_stand(struct s12z_target *t, struct err *err);
+/* After BDCCSR has been read: BACKGROUND once more if the clock had to be measured anew since it
+ * was sent. A part at another clock takes the bits for something else, and what it answers may look
+ * like an ACK. Where the CPU stands nothing is sent. */
+int s12z_ask_again(struct s12z_target *t, struct err *err);
 /* Reads BDCCSR into link.csr. If ENBDC is found clear on an unsecured part that was ours, ENBDC and
  * ACK are set again, and run control gets the event RESET_FOUND. */
 int s12z_read_csr(struct s12z_target *t, struct err *err);

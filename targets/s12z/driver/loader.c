@@ -122,7 +122,7 @@ static int halt_loader(struct s12z_target *t, struct err *err)
     uint64_t since = s12z_now(t);
     int ret = 0;
     if (t->download.loader->runs)
-        ret = s12z_command(t, BDC_BACKGROUND, err);
+        ret = s12z_ask_to_stand(t, err);
     for (unsigned looks = 1; ret == 0 && t->download.loader->runs; looks++) {
         ret = s12z_read_csr(t, err);
         t->download.loader->runs = ret == 0 && !REG_GET(t->link.csr, S12Z_BDCCSR_BDMACT);
@@ -132,6 +132,8 @@ static int halt_loader(struct s12z_target *t, struct err *err)
         if (ret == 0 && t->download.loader->runs && s12z_overdue(t, since, LIMIT_NS, looks))
             return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again",
                            "the loader in RAM does not halt");
+        if (ret == 0)
+            ret = s12z_ask_again(t, err);
     }
     return ret;
 }

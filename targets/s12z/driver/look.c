@@ -48,13 +48,17 @@ static int halt_to_look(struct s12z_target *t, uint64_t *pc, struct err *err)
     uint64_t from = s12z_now(t);
     int ret = 0;
     if (t->run.state == S12Z_RUNS)
-        ret = s12z_command(t, BDC_BACKGROUND, err);
+        ret = s12z_ask_to_stand(t, err);
     if (ret == 0 && t->run.state == S12Z_RUNS)
         s12z_run_event(t, S12Z_ON_LOOK_ASKED);
     for (int k = 0; ret == 0 && k < LOOKS; k++) {
         ret = s12z_read_csr(t, err);
-        if (ret < 0 || s12z_reset_found(t) || !CSR(t, BDMACT))
+        if (ret < 0 || s12z_reset_found(t))
             continue;
+        if (!CSR(t, BDMACT)) {
+            ret = s12z_ask_again(t, err);
+            continue;
+        }
         ret = s12z_look_and_go(t, pc, err);
         t->run.sampled_ns += s12z_now(t) - from;
         return ret;

@@ -102,7 +102,7 @@ int s12z_halt(struct target *target, struct err *err)
     /* the next poll steps it or deals with the reset; it does not run freely meanwhile */
     if (t->run.state == S12Z_RANGE_HALTING || t->run.state == S12Z_RESET_OURS)
         return 0;
-    return s12z_command(t, BDC_BACKGROUND, err);
+    return s12z_ask_to_stand(t, err);
 }
 
 static int give_halt_up(struct s12z_target *t, struct err *err)
@@ -304,7 +304,7 @@ static int see_to_reset(struct s12z_target *t, struct err *err)
     if (!ours)
         return 0;
     t->run.halt_since_ns = s12z_now(t);
-    return s12z_command(t, BDC_BACKGROUND, err);
+    return s12z_ask_to_stand(t, err);
 }
 
 static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_stop *stop,
@@ -332,6 +332,8 @@ static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_st
                 return ret;
             continue;
         }
+        if (s12z_is_to_stand(t->run.state) && (ret = s12z_ask_again(t, err)) < 0)
+            return ret;
         if (t->hooks && (ret = t->hooks->poll(t, max_ns, err)) < 0)
             return ret;
         if (s12z_asked_to_halt(t->run.state) && s12z_now(t) - t->run.halt_since_ns > HALT_LIMIT_NS)

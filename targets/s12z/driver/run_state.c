@@ -62,6 +62,11 @@ bool s12z_asked_to_halt(enum s12z_run_state state)
            state == S12Z_RESET_HALTING;
 }
 
+bool s12z_is_to_stand(enum s12z_run_state state)
+{
+    return s12z_asked_to_halt(state) || state == S12Z_LOOKED_AT || state == S12Z_RESET_ASLEEP;
+}
+
 bool s12z_reset_found(const struct s12z_target *t)
 {
     return t->run.state == S12Z_RESET || t->run.state == S12Z_RESET_OURS;

@@ -1,6 +1,8 @@
 # BDM pods: models by themselves.
 pp_test(test_model_usbdm SOURCES test_model_usbdm.c LIBS usb_models)
 pp_test(test_model_osbdm SOURCES test_model_osbdm.c LIBS usb_models)
+# A part whose program changes the clock under the driver: the clock of V5 pods, which need the fast one, follows it.
+pp_test(test_pod_clock SOURCES test_pod_clock.c usb_in_process.c LIBS usb_models)
 # Drivers against them, and with faults at every transfer. Only USBDM's answers are numbered; OSBDM's that are said twice are too many. No pod's
 # have a check sum.
 pp_usb_program(test_usb_bdc SOURCES test_usb_bdc.c LIBS probe)
