@@ -531,14 +531,12 @@ static int read_doubtful_again(struct s12z_target *t, struct bdc_op *ops, size_t
     return ret;
 }
 
-/* The clock follows the program's PLL, and the adapter tells no flags: at another clock it takes
- * the part's bits for other ones, and some of them for an ACK. (BDCCSR is read after BACKGROUND
- * anyway: s12z_ask_again().) */
+/* The clock follows the program's PLL. At another one the adapter takes the part's bits for other
+ * ones, and some of them for an ACK. (BDCCSR is read after BACKGROUND anyway: s12z_ask_again().) */
 static bool clock_may_differ(const struct s12z_target *t, const struct bdc_op *ops)
 {
     bool background = ops->kind == BDC_COMMAND && ops->opcode == BDC_BACKGROUND;
-    return t->bdc->no_flags && t->link.control & CSR_BIT(CLKSW) &&
-           s12z_state(t) == TARGET_RUNNING && !background;
+    return t->link.control & CSR_BIT(CLKSW) && s12z_state(t) == TARGET_RUNNING && !background;
 }
 
 int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
