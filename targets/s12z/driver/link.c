@@ -532,11 +532,10 @@ static int read_doubtful_again(struct s12z_target *t, struct bdc_op *ops, size_t
 }
 
 /* The clock follows the program's PLL. At another one the adapter takes the part's bits for other
- * ones, and some of them for an ACK. (BDCCSR is read after BACKGROUND anyway: s12z_ask_again().) */
-static bool clock_may_differ(const struct s12z_target *t, const struct bdc_op *ops)
+ * ones, and some of them for an ACK. */
+static bool clock_may_differ(const struct s12z_target *t)
 {
-    bool background = ops->kind == BDC_COMMAND && ops->opcode == BDC_BACKGROUND;
-    return t->link.control & CSR_BIT(CLKSW) && s12z_state(t) == TARGET_RUNNING && !background;
+    return t->link.control & CSR_BIT(CLKSW) && s12z_state(t) == TARGET_RUNNING;
 }
 
 int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
@@ -544,7 +543,7 @@ int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err
     int ret = do_ops(t, ops, n, err);
     if (ret == 0 && t->bdc->no_flags)
         ret = read_doubtful_again(t, ops, n, err);
-    if (ret < 0 || !all_repeatable(ops, n) || (!all_ones(ops, n) && !clock_may_differ(t, ops)))
+    if (ret < 0 || !all_repeatable(ops, n) || (!all_ones(ops, n) && !clock_may_differ(t)))
         return ret;
     t->link.doubt = false;
     ret = s12z_read_csr(t, err);
@@ -559,9 +558,11 @@ int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err)
     return s12z_do(t, &op, 1, err);
 }
 
+/* Not s12z_do(): BDCCSR is read after it anyway (s12z_ask_again()). */
 int s12z_ask_to_stand(struct s12z_target *t, struct err *err)
 {
-    int ret = s12z_command(t, BDC_BACKGROUND, err);
+    struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_BACKGROUND };
+    int ret = do_ops(t, &op, 1, err);
     t->link.asked_syncs = t->link.syncs;
     return ret;
 }
