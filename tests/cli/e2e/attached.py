@@ -244,8 +244,13 @@ class Rotate(Attached):
 
     def part(self, record):
         """The file that is being written, if it is the third or a later one and has something."""
-        parts = [self.path(f) for f in self.numbers(record) if f.endswith(".part") and f[-8:-5] >= "003"]
-        return next((f for f in parts if os.path.getsize(f) > 1000), None)
+        for f in self.numbers(record):
+            try:
+                if f.endswith(".part") and f[-8:-5] >= "003" and os.path.getsize(self.path(f)) > 1000:
+                    return self.path(f)
+            except FileNotFoundError:  # it has its last name now
+                pass
+        return None
 
     def stand_within_a_later_file(self, p, record):
         """Stopped there: on a busy machine a file may end while a report of it begins."""

@@ -62,11 +62,20 @@ class Run:
             assert self.process.poll() is None and time.monotonic() < until, f"ended before it said {text!r}: {self.err}"
             time.sleep(0.01)
 
+    def has_open(self, path):
+        fds = f"/proc/{self.process.pid}/fd"
+        for fd in os.listdir(fds):
+            try:
+                if os.readlink(os.path.join(fds, fd)) == path:
+                    return True
+            except FileNotFoundError:  # closed meanwhile
+                pass
+        return False
+
     def wait_until_it_has_open(self, path):
         """From there on a signal is an orderly end: before, when nothing is touched yet, it dies of it. On a busy machine that may be seconds."""
         until = time.monotonic() + 600
-        fds = f"/proc/{self.process.pid}/fd"
-        while not any(os.path.realpath(os.path.join(fds, fd)) == path for fd in os.listdir(fds)):
+        while not self.has_open(path):
             assert self.process.poll() is None and time.monotonic() < until, f"ended before it opened {path}: {self.err}"
             time.sleep(0.01)
 

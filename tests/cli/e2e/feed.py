@@ -422,8 +422,8 @@ class Port(FeedFolder):
             self.addCleanup(f)
         where = int(re.search(r":(\d+)/", self.wait_for(p, "feed: http")).group(1))
         streams = []
-        for wait in (record + ".001.part", record + ".003.part"):  # one from the beginning, one that comes late
-            while not os.path.exists(wait):
+        for wait in (record + ".001", record + ".003"):  # one from the beginning, one that comes late
+            while not os.path.exists(wait + ".part") and not os.path.exists(wait):
                 self.assertIsNone(p.poll())
                 time.sleep(0.02)
             streams.append(connect(where))
