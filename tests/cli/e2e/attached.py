@@ -75,10 +75,12 @@ class Attached(Folder):
         return out, err
 
     def wait_until(self, holds):
+        """What holds() gives, once that is something."""
         until = time.monotonic() + TIMEOUT
-        while not holds():
+        while not (held := holds()):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.05)
+        return held
 
 
 class Clear(Attached):
@@ -252,14 +254,19 @@ class Rotate(Attached):
                 pass
         return None
 
-    def stand_within_a_later_file(self, p, record):
-        """Stopped there: on a busy machine a file may end while a report of it begins."""
-        if self.part(record):
-            p.send_signal(signal.SIGSTOP)
-            if self.part(record):
-                return True
-            p.send_signal(signal.SIGCONT)
-        return False
+    def read_within_a_later_file(self, p, record):
+        """Reports of the recording and of the file that is being written, with the program stopped. None: that file is complete.
+
+        It is for as long as the disk takes: its last name comes after its end block and an fsync.
+        """
+        if not self.part(record):
+            return None
+        p.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, p.pid, os.WSTOPPED)  # until then it goes on writing
+        part = self.part(record)
+        reports = (self.report(record), self.report(part)) if part else None
+        p.send_signal(signal.SIGCONT)
+        return reports if reports and "not finished" in reports[1].stderr else None
 
     def test_numbered_files_are_one_recording(self):
         for folder, probe, function in BOARDS:
@@ -305,12 +312,8 @@ class Rotate(Attached):
         p = start(["--json", "--gdb", "off", "--record", record, "--rotate", "2s", "--save-every", "1s"], cwd=PROFEXAM)
         for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
             self.addCleanup(f)
-        self.wait_until(lambda: self.stand_within_a_later_file(p, record))
-        so_far = self.report(record)
+        so_far, part = self.wait_until(lambda: self.read_within_a_later_file(p, record))
         self.assertEqual(so_far.returncode, 0, so_far.stderr)
-        part = self.report(self.part(record))
-        p.send_signal(signal.SIGCONT)
-        self.assertIn("not finished", part.stderr)
         self.assertGreater(hits(json.loads(part.stdout))["GetNewNode"], 0)
         end = json.loads(self.end(p)[0])
         self.assertGreater(hits(json.loads(so_far.stdout))["GetNewNode"], hits(json.loads(part.stdout))["GetNewNode"])
