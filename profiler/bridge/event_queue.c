@@ -58,12 +58,16 @@ void event_queue_commit(struct event_queue *q, size_t n)
     atomic_store_explicit(&q->tail, tail + n, memory_order_release);
 }
 
-struct event *event_queue_front(struct event_queue *q, size_t *n)
+size_t event_queue_used(const struct event_queue *q)
 {
     size_t tail = atomic_load_explicit(&q->tail, memory_order_acquire);
-    size_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
-    size_t at = head & q->mask;
-    *n = MIN(tail - head, q->mask + 1 - at);
+    return tail - atomic_load_explicit(&q->head, memory_order_relaxed);
+}
+
+struct event *event_queue_front(struct event_queue *q, size_t *n)
+{
+    size_t at = atomic_load_explicit(&q->head, memory_order_relaxed) & q->mask;
+    *n = MIN(event_queue_used(q), q->mask + 1 - at);
     return q->slot + at;
 }
 

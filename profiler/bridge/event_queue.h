@@ -29,6 +29,8 @@ void event_queue_commit(struct event_queue *q, size_t n);
 
 /* Consumer's side: events are read where they lie. */
 
+size_t event_queue_used(const struct event_queue *q); /* how many there are */
+
 /* event_queue_front - the oldest events, which the consumer may also change; *n: how many lie in a
  * row, 0 only when there are none. */
 struct event *event_queue_front(struct event_queue *q, size_t *n);

@@ -567,6 +567,8 @@ struct pump_view pump_look(struct pump *p)
     return view;
 }
 
+size_t pump_waiting(const struct pump *p) { return event_queue_used(p->queue); }
+
 struct event *pump_front(struct pump *p, size_t *n) { return event_queue_front(p->queue, n); }
 
 void pump_release(struct pump *p, size_t n) { event_queue_release(p->queue, n); }

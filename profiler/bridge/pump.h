@@ -157,8 +157,9 @@ int pump_change(struct pump *p, struct target *t, const struct trace_config *nex
 /* pump_look - a copy of the view. Any thread. */
 struct pump_view pump_look(struct pump *p);
 
-/* pump_front, pump_release - the oldest events, and the end of their use: event_queue.h. Main
- * thread. */
+/* pump_waiting - how many events are in the queue. pump_front, pump_release - the oldest of them,
+ * and the end of their use: event_queue.h. Main thread. */
+size_t pump_waiting(const struct pump *p);
 struct event *pump_front(struct pump *p, size_t *n);
 void pump_release(struct pump *p, size_t n);
 

@@ -91,7 +91,7 @@ int rotation_numbers(const char *path, unsigned **out, struct err *err)
 }
 
 int rotation_begin(struct rotation *r, const char *path, uint64_t bytes, uint64_t ns,
-                   uint64_t now_ns, struct err *err)
+                   struct err *err)
 {
     struct numbers list = { 0 };
     *r = (struct rotation){ .path = path, .bytes = bytes, .ns = ns };
@@ -101,7 +101,7 @@ int rotation_begin(struct rotation *r, const char *path, uint64_t bytes, uint64_
     free(list.n);
     if (ret < 0)
         return ret;
-    return rotation_next(r, now_ns, err);
+    return rotation_next(r, err);
 }
 
 bool rotation_due(const struct rotation *r, uint64_t bytes, uint64_t now_ns)
@@ -111,7 +111,7 @@ bool rotation_due(const struct rotation *r, uint64_t bytes, uint64_t now_ns)
     return (r->bytes && bytes >= r->bytes) || (r->ns && now_ns - r->since_ns >= r->ns);
 }
 
-int rotation_next(struct rotation *r, uint64_t now_ns, struct err *err)
+int rotation_next(struct rotation *r, struct err *err)
 {
     if (r->number >= ROTATION_MOST)
         return err_set(err, ERR_USAGE, "move old ones away, or let files be larger",
@@ -119,6 +119,7 @@ int rotation_next(struct rotation *r, uint64_t now_ns, struct err *err)
     if (!rotation_name(r->path, r->number + 1, r->name))
         return err_set(err, ERR_USAGE, "use a shorter name", "%.60s..: too long", r->path);
     r->number++;
-    r->since_ns = now_ns;
     return 0;
 }
+
+void rotation_begun(struct rotation *r, uint64_t now_ns) { r->since_ns = now_ns; }

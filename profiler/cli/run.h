@@ -227,8 +227,10 @@ void run_post_job(struct run *r, void (*run)(void *ctx, struct target *t));
  * run has failed. */
 void run_look_for_beginning(struct run *r);
 
-/* run_take_events - counts what has come. */
+/* run_take_events - counts what has come up to this call. run_take_some - the same, and leaves the
+ * rest to the loop's next turn where it takes long. */
 void run_take_events(struct run *r);
+void run_take_some(struct run *r);
 
 /* run_look_after_profile - counts, shows, and sees whether it is over. */
 void run_look_after_profile(struct run *r);

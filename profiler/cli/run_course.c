@@ -156,7 +156,7 @@ void run_look_after_profile(struct run *r)
     if (!r->has_pump ||
         (r->phase != RUN_PROFILING && r->phase != RUN_ENDING && r->phase != RUN_BRIDGING))
         return;
-    run_take_events(r);
+    run_take_some(r);
     struct pump_view v = pump_look(&r->pump);
     if (r->phase == RUN_BRIDGING) {
         if (v.phase == PUMP_ARMED) /* monitor profile start */

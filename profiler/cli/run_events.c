@@ -6,7 +6,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/run.h"
 
-enum { TAKE_BATCH = 1024 };
+enum { TAKE_BATCH = 1024, TAKE_NS = 100000000 };
 
 static void recording_ended(struct run *r, const struct err *why)
 {
@@ -22,11 +22,12 @@ static void rotate_recording(struct run *r)
     struct pump_view v = pump_look(&r->pump);
     struct recording_end end = run_recording_end(r, &v);
     struct recording_header h = r->header;
-    int ret = rotation_next(&r->rotation, uv_hrtime(), &err);
+    int ret = rotation_next(&r->rotation, &err);
     h.part = ++r->header.part;
     h.resumed = calltree_active(r->capture.tree);
     if (ret == 0)
         ret = capture_next_recording(&r->capture, &end, &h, r->rotation.name, &err);
+    rotation_begun(&r->rotation, uv_hrtime());
     if (ret < 0)
         recording_ended(r, &err);
 }
@@ -80,23 +81,38 @@ static void look_for_lock(struct run *r, const struct event *events, size_t n)
              l->share_per_cent);
 }
 
-void run_take_events(struct run *r)
+static void take_batch(struct run *r, struct event *events, size_t n)
 {
     struct err err = { .code = ERR_OK };
-    struct event *events;
-    size_t n;
-    while (events = pump_front(&r->pump, &n), n > 0) {
-        n = MIN(n, TAKE_BATCH);
-        serve_events(&r->serve, events, n);
-        slices_feed(&r->slices, events, n);
-        look_for_lock(r, events, n);
-        if (capture_feed(&r->capture, events, n, &err) < 0)
-            recording_ended(r, &err);
-        pump_release(&r->pump, n);
-        run_take_rearm(r);
-        run_files_tick(r);
-    }
+    serve_events(&r->serve, events, n);
+    slices_feed(&r->slices, events, n);
+    look_for_lock(r, events, n);
+    if (capture_feed(&r->capture, events, n, &err) < 0)
+        recording_ended(r, &err);
+    pump_release(&r->pump, n);
+    run_take_rearm(r);
+    run_files_tick(r);
 }
+
+/* The end of a file waits for the disk, and meanwhile as many events may come as were taken: no
+ * more are taken than there were, or nobody would be heard for as long as the program runs. */
+static void take_events(struct run *r, uint64_t until_ns)
+{
+    size_t left = pump_waiting(&r->pump);
+    while (left && uv_hrtime() < until_ns) {
+        size_t n;
+        struct event *events = pump_front(&r->pump, &n);
+        n = MIN(MIN(n, left), TAKE_BATCH);
+        take_batch(r, events, n);
+        left -= n;
+    }
+    if (left)
+        run_wake(r);
+}
+
+void run_take_events(struct run *r) { take_events(r, UINT64_MAX); }
+
+void run_take_some(struct run *r) { take_events(r, uv_hrtime() + TAKE_NS); }
 
 void run_clear(struct run *r)
 {

@@ -35,7 +35,7 @@ static void on_wake(uv_async_t *handle)
     run_look_for_beginning(r);
     if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING))
         return;
-    run_take_events(r);
+    run_take_some(r);
     if (atomic_exchange(&r->clear_wanted, false))
         run_clear(r);
     if (capture_done(&r->capture) || pump_look(&r->pump).phase == PUMP_ENDED)

@@ -155,7 +155,7 @@ static double queue_fill(struct run *r)
 {
     size_t n = 0;
     if (r->has_pump)
-        pump_front(&r->pump, &n);
+        n = pump_waiting(&r->pump);
     return MIN(1.0, (double)n / RUN_QUEUE_EVENTS);
 }
 

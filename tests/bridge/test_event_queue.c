@@ -53,6 +53,7 @@ static void event_queue__wraps__keeps_order_and_count(void **state)
         want = MIN(round * 5 % CAPACITY, next_in - next_out);
         assert_int_equal(pop_events(q, &next_out, want), want);
         assert_int_equal(event_queue_room(q), CAPACITY - (next_in - next_out));
+        assert_int_equal(event_queue_used(q), next_in - next_out);
     }
     event_queue_free(q);
 }
