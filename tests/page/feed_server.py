@@ -63,6 +63,10 @@ class Feed:
     def note(self, kind, cause, what, amount=0):
         self.log.append([len(self.log), int(time.time() * 1000), kind, cause or None, what, amount, 0, 1, 0, 0])
 
+    def hits(self):
+        with self.lock:
+            return sum(v[0] for v in self.values)
+
     def lose(self, n):
         with self.lock:
             self.lost += n

@@ -158,13 +158,13 @@ def commands():
             f = p["functions"][ids[rig.name_of(r)]]
             assert int(r["hb"]) + int(r["ha"]) == f["hits"] and int(r["a"]) + int(r["b"]) == f["c1"], (r, f)
         press("Save")
-        until("why nothing is saved", lambda: "Nothing was saved" in d.find_element(By.ID, "trouble").text and "--output" in d.find_element(By.ID, "trouble").text)
+        until("why nothing is saved", lambda: rig.told(d, "refused", "Nothing was saved", "--output"))
         press("Start")
         until("it to go on", lambda: "profiling" in phase() or "waits" in phase())
         press("Clear")
         until("the question", lambda: d.find_elements(By.CSS_SELECTOR, "dialog[open]"))
         d.find_element(By.CSS_SELECTOR, "dialog button[type=submit]").click()
-        until("to begin anew", lambda: "Counting starts over" in d.find_element(By.ID, "trouble").text)
+        until("to begin anew", lambda: rig.told(d, "epoch", "Counting starts over"))
 
 
 def another_bridge_at_the_same_port():
@@ -172,7 +172,7 @@ def another_bridge_at_the_same_port():
         visit(b, "#view=paths&path=main&path=BuildList")
         until("hits", lambda: rig.profile(b.port)["totals"]["hits"] > 1000)
         b.stop()
-        until("to say so", lambda: "Not connected" in d.find_element(By.ID, "trouble").text)
+        until("to say so", lambda: rig.told(d, "link", "Not connected"))
         with bridge("--start", "main+8", "--gdb", "off", port=b.port):
             until("to go on", lambda: d.find_element(By.TAG_NAME, "body").get_attribute("data-link") == "live")
             until("the same zoom", lambda: [x.text for x in d.find_elements(By.CSS_SELECTOR, ".crumbs button")] == ["all", "main", "BuildList"] and d.execute_script("return probeprof.view.boxes.trunk.length") == 2)
@@ -369,10 +369,10 @@ def a_token_lets_in():
             url = f"http://localhost:{b.port}/"
             d.delete_all_cookies()
             d.get(url)
-            until("to be refused", lambda: "Refused" in d.find_element(By.ID, "trouble").text)
+            until("to be refused", lambda: rig.told(d, "link", "Refused"))
             d.get("about:blank")
             d.get(f"{url}#t={token[:-1]}B")
-            until("a wrong token to be refused", lambda: "Not let in" in d.find_element(By.ID, "trouble").text)
+            until("a wrong token to be refused", lambda: rig.told(d, "login", "Not let in"))
             assert token[:-1] not in d.current_url
             d.get("about:blank")
             d.get(f"{url}#t={token}")

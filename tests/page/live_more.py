@@ -124,7 +124,7 @@ def counters_and_points_are_chosen_while_it_runs():
         visit(b)
         until("hits", lambda: rig.profile(b.port)["totals"]["hits"] > 1000)
         dialog("e", c1="instructions", c2="elapsed-time")
-        until("another epoch", lambda: "Counting starts over" in d.find_element(By.ID, "trouble").text)
+        until("another epoch", lambda: rig.told(d, "epoch", "Counting starts over"))
         until("their names", lambda: d.execute_script("return probeprof.store.model.hello.counters.map((c) => c[0])") == ["instructions", "elapsed-time"])
         rig.open_view(d, "functions")
         until("them in the titles", lambda: "C2 cycles" in d.find_element(By.CSS_SELECTOR, ".grid[aria-label=Functions] .tops").text)
@@ -134,7 +134,7 @@ def counters_and_points_are_chosen_while_it_runs():
         show_function("GetLastNode")
         until("the stop point in the code", lambda: [r[0] for r in every_row("Source and instructions") if "\u25a0 stop" in r[4] and r[1] == 2])
         dialog("o", start="no_such_function", stop="")
-        until("why not", lambda: "The points stay" in d.find_element(By.ID, "trouble").text and "no_such_function" in d.find_element(By.ID, "trouble").text)
+        until("why not", lambda: rig.told(d, "refused", "The points stay", "no_such_function"))
         assert "BuildList" in d.find_element(By.CSS_SELECTOR, "[data-fact=points] dd").text
         rig.no_errors(d)
 
@@ -220,7 +220,7 @@ def a_part_of_the_history_beside_all():
         for label in ("from", "to"):  # by keys: a second in which nothing has ended
             d.execute_script("const e = document.querySelector(`[aria-label='A part of the time, ${arguments[0]}']`); e.value = arguments[1]; e.dispatchEvent(new Event('change'))", label, "00:00:01" if label == "from" else "00:00:02")
         d.find_element(By.XPATH, "//button[.='Compare with all']").click()
-        until("the reason", lambda: "That part of the history cannot be compared" in d.find_element(By.ID, "trouble").text)
+        until("the reason", lambda: rig.told(d, "refused", "That part of the history cannot be compared"))
         rig.no_errors(d)
 
 
@@ -251,7 +251,7 @@ def a_file_beside_the_profile():
         until("that they are not alike", lambda: "of samples, the other of calls" in said() and not rig.rows(d, "Differences"))
         for path, why in ((file, "it is no JSON"), (paths["no.json"], "no profile of probeprof")):
             pick.send_keys(path)
-            until(why, lambda: why in d.find_element(By.ID, "trouble").text)
+            until(why, lambda: rig.told(d, "refused", why))
         rig.no_errors(d)
     shutil.rmtree(folder)
 

@@ -30,6 +30,22 @@ except ImportError:
 PATIENCE = int(os.environ.get("PAGE_PATIENCE", "600"))  # s: a busy machine is slow, and fails nothing
 
 
+# In each page before its own scripts: what its notes say, by their keys.
+KEEP_NOTES = """
+addEventListener('DOMContentLoaded', () => {
+    const place = document.querySelector('#trouble');
+    if (!place)
+        return;
+    window.notesTold = {};
+    const keep = () => {
+        for (const note of place.querySelectorAll('[data-note]'))
+            (notesTold[note.dataset.note] ??= new Set()).add(note.innerText);
+    };
+    keep();
+    new MutationObserver(keep).observe(place, {childList: true, subtree: true});
+});"""
+
+
 def browser(width=1400, height=900, dark=False, motion=True, more=()):
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not chromium or not driver:
@@ -43,6 +59,7 @@ def browser(width=1400, height=900, dark=False, motion=True, more=()):
         o.add_argument("--no-sandbox")
     o.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     d = webdriver.Chrome(service=Service(driver), options=o)
+    d.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": KEEP_NOTES})
     d.set_script_timeout(PATIENCE)
     d.set_page_load_timeout(PATIENCE)
     look(d, width, height, dark, motion)
@@ -70,6 +87,12 @@ def until(what, test, patience=PATIENCE):
             return last
         time.sleep(0.05)
     raise AssertionError(f"waited {patience} s for: {what}; {error or last!r}")
+
+
+def told(d, key, *words):
+    """Has that note said all of them at once since the page was opened? Many go after some seconds, and a busy machine may take longer from one look to the next."""
+    said = d.execute_script("return [...(notesTold[arguments[0]] ?? [])]", key)
+    return any(all(w in text for w in words) for text in said)
 
 
 def severe(d):

@@ -54,6 +54,10 @@ def note(key):
     return text(f"#trouble [data-note={key}]")
 
 
+def told(key, *words):
+    return rig.told(d, key, *words)
+
+
 def crumbs():
     return d.execute_script("return [...document.querySelectorAll('.crumbs button')].map((b) => b.innerText)")
 
@@ -118,7 +122,7 @@ def server_goes_and_comes_back():
         s.feed.drop, asked = True, len(s.feed.asked)
         until("another attempt, which is accepted yet", lambda: len(s.feed.asked) > asked)
         s.down()
-        until("the page to say so", lambda: "Not connected" in note("link") and "Figures are of" in note("link"))
+        until("the page to say so", lambda: told("link", "Not connected", "Figures are of"))
         assert d.execute_script("return probeprof.lives") == 0
         assert "stale" in d.find_element(By.TAG_NAME, "body").get_attribute("class")
         assert not d.find_element(By.XPATH, "//button[.='Mark']").is_enabled()
@@ -134,7 +138,7 @@ def refusals_are_told():
         s.open()
         for status, what in ((503, "128 readers are connected already"), (401, "a token is needed"), (410, "that epoch is over")):
             s.feed.refuse, s.feed.drop = (status, {"code": "x", "what": what, "hint": f"hint {status}"}), True
-            until(what, lambda: what in note("link") and f"hint {status}" in note("link"))
+            until(what, lambda: told("link", what, f"hint {status}"))
             asked = len(s.feed.asked)
             if status == 410:
                 until("to begin anew", lambda: len(s.feed.asked) > asked and "since=" not in s.feed.asked[-1])
@@ -148,14 +152,14 @@ def cut_and_good_bye():
         s.open()
         s.feed.cut = "nothing was taken for 30 s"  # of all that begin from here on
         s.feed.end = ("the run has ended", "see the table in its terminal")
-        until("the good-bye", lambda: "the run has ended" in note("link") and "see the table" in note("link"))
+        until("the good-bye", lambda: told("link", "the run has ended", "see the table"))
         until("other words beside the same button", lambda: d.execute_script("""
             const button = () => document.querySelector('[data-note=link] button'), before = button();
             probeprof.head.note('link', 'bad', 0, 'Not connected: in other words');
             return before && before === button();"""))
         s.feed.end = None
         until("it is pressed, or has gone on by itself", lambda: d.execute_script("document.querySelector('[data-note=link] button')?.click(); return true"))
-        until("why it was cut", lambda: "nothing was taken for 30 s" in note("cut"))
+        until("why it was cut", lambda: told("cut", "nothing was taken for 30 s"))
         s.feed.cut = None
         s.feed.clear()  # another hello
         until("that it was not", lambda: note("cut") == "")
@@ -179,10 +183,10 @@ def new_epoch_keeps_zoom_and_selection():
         s.open("#view=paths&path=main&path=BuildList")
         total = hits()
         until("many hits", lambda: hits() > total + 3000)
-        before = hits()
         s.feed.clear()
-        until("to be told", lambda: "Counting starts over" in note("epoch"))
-        until("fewer hits", lambda: hits() < before)
+        until("to be told", lambda: told("epoch", "Counting starts over"))
+        until("the other epoch", lambda: d.execute_script("return probeprof.store.model.hello.epoch") == s.feed.epoch)
+        until("its hits, of which there may soon be more than before", lambda: hits() <= s.feed.hits())
         assert crumbs() == ["all", "main", "BuildList"]
 
 
@@ -206,7 +210,7 @@ def refused_command_shows_reason_and_hint():
     with Site() as s:
         s.open()
         d.find_element(By.XPATH, "//button[.='Save']").click()
-        until("the reason", lambda: "save is not possible now" in note("refused") and "end the recording first" in note("refused"))
+        until("the reason", lambda: told("refused", "save is not possible now", "end the recording first"))
         body = d.find_element(By.TAG_NAME, "body")
         for key, typed, sent in (("e", {"c1": "instructions", "c2": ""}, {"do": "counters", "c1": "instructions"}),
                                  ("o", {"start": "main+8", "stop": "f(int, char)\n g.c:12 \n\n"}, {"do": "points", "start": "main+8", "stop": ["f(int, char)", "g.c:12"]})):
@@ -220,7 +224,7 @@ def refused_command_shows_reason_and_hint():
                 field.clear()
                 field.send_keys(value)
             d.find_element(By.CSS_SELECTOR, "dialog button[type=submit]").click()
-            until("the reason", lambda: f"{sent['do']} is not possible now" in note("refused"))
+            until("the reason", lambda: told("refused", f"{sent['do']} is not possible now"))
             assert s.feed.commands[-1] == sent, s.feed.commands[-1]
 
 
