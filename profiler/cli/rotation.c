@@ -122,4 +122,4 @@ int rotation_next(struct rotation *r, struct err *err)
     return 0;
 }
 
-void rotation_begun(struct rotation *r, uint64_t now_ns) { r->since_ns = now_ns; }
+void rotation_file_begun(struct rotation *r, uint64_t now_ns) { r->since_ns = now_ns; }

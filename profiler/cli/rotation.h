@@ -28,11 +28,12 @@ int rotation_begin(struct rotation *r, const char *path, uint64_t bytes, uint64_
                    struct err *err);
 
 /* rotation_due - is the file, of so many bytes, to be ended? rotation_next - the next one's name;
- * errors as rotation_begin's. rotation_begun - that file is there: its time counts from now_ns, not
- * from the end of the one before, for whose bytes the disk may take longer than a file's time. */
+ * errors as rotation_begin's. rotation_file_begun - that file is there: its time counts from
+ * now_ns, not from the end of the one before, for whose bytes the disk may take longer than a
+ * file's. */
 bool rotation_due(const struct rotation *r, uint64_t bytes, uint64_t now_ns);
 int rotation_next(struct rotation *r, struct err *err);
-void rotation_begun(struct rotation *r, uint64_t now_ns);
+void rotation_file_begun(struct rotation *r, uint64_t now_ns);
 
 /* rotation_numbers - which numbers there are of path, also as .part: ascending, *out the caller's
  * to free. Returns how many; -ERR_NOMEM. */

@@ -27,7 +27,7 @@ static void rotate_recording(struct run *r)
     h.resumed = calltree_active(r->capture.tree);
     if (ret == 0)
         ret = capture_next_recording(&r->capture, &end, &h, r->rotation.name, &err);
-    rotation_begun(&r->rotation, uv_hrtime());
+    rotation_file_begun(&r->rotation, uv_hrtime());
     if (ret < 0)
         recording_ended(r, &err);
 }

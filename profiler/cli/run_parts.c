@@ -315,7 +315,7 @@ static int open_files(struct run *r, struct err *err)
             return err_set(err, ERR_USAGE, "move it away, or choose another name",
                            "--rotate: %s is there, a recording in one file", s->record);
         ret = rotation_begin(&r->rotation, s->record, s->rotate_bytes, s->rotate_ns, err);
-        rotation_begun(&r->rotation, uv_hrtime());
+        rotation_file_begun(&r->rotation, uv_hrtime());
         r->header.part = 1;
         if (ret == 0 && getrandom(&r->header.run_id, sizeof r->header.run_id, 0) < 0)
             r->header.run_id = uv_hrtime();

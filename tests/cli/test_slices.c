@@ -165,11 +165,11 @@ static void rotation__numbers__go_on_behind_those_that_are_there(void **state)
     assert_false(rotation_due(&r, 4999, UINT64_MAX));
     assert_true(rotation_due(&r, 5000, 0));
     assert_int_equal(rotation_begin(&r, fx->path, 0, 100, NULL), 0);
-    rotation_begun(&r, 7);
+    rotation_file_begun(&r, 7);
     assert_false(rotation_due(&r, UINT64_MAX, 106));
     assert_true(rotation_due(&r, 0, 107));
     assert_int_equal(rotation_next(&r, NULL), 0);
-    rotation_begun(&r, 300);
+    rotation_file_begun(&r, 300);
     assert_string_equal(r.name + strlen(r.name) - 5, ".1002");
     assert_false(rotation_due(&r, 0, 399));
     assert_true(rotation_due(&r, 0, 400));
