@@ -11,10 +11,9 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 
 from common import EXAMPLES, Folder, IRQDEMO, PROFEXAM, TIMEOUT, main, run, start
-from follower import ask, command, wait_until_paused
+from follower import ask, command, status_of, wait_until_paused
 
 MOTOR = os.path.join(EXAMPLES, "motor")
 
@@ -64,17 +63,12 @@ class Bridgeurl(Folder):
             self.addCleanup(f)
         where = int(re.search(r"localhost:([0-9]+)/", self.wait_for(p, "feed: ")).group(1))
         self.wait_for(p, "profiling")
-        events = lambda: json.loads(ask(where, "/api/1/status")[2])["events"]
-        end = time.monotonic() + TIMEOUT
-        while events() < least:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
+        events = lambda: status_of(where)["events"]
+        self.wait_until(lambda: events() >= least)
         if clears:
             self.assertEqual(command(where, do="clear")[0], 200)
             least += events()
-            while events() < least:
-                self.assertLess(time.monotonic(), end)
-                time.sleep(0.05)
+            self.wait_until(lambda: events() >= least)
         if "--stop" not in args:
             self.assertEqual(command(where, do="stop")[0], 200)
         wait_until_paused(where)

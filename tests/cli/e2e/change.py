@@ -9,33 +9,25 @@ import os
 import re
 import signal
 import threading
-import time
 
 from attached import BOARDS, Monitor
 from common import MISSION, PROFEXAM, TIMEOUT, check_identities, hits, main, run, start
 from feed import FeedFolder
-from follower import CUTS, Follower, ask, command
+from follower import CUTS, Follower, ask, command, status_of
 
 # Per board: what is counted later, and points that a pass lies between, with functions of it and one that is outside.
 COUNTERS = {"sim:sh7750": ("instructions", "elapsed-time"), None: ("taken-branches", "calls")}
 POINTS = {"sim:sh7750": ("main+8", ["0x0C010030"]), None: ("control_loop", ["commutate"])}
 
 
-def status(where):
-    return json.loads(ask(where, "/api/1/status")[2])
-
-
 class ChangeFolder(FeedFolder):
-    def wait_until(self, where, holds):
-        end = time.monotonic() + TIMEOUT
-        while not holds(status(where)):
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.02)
+    def wait_for_status(self, where, holds):
+        self.wait_until(lambda: holds(status_of(where)))
 
     def more(self, where, events=3000):
         """So many more events than now."""
-        seen = status(where)["events"]
-        self.wait_until(where, lambda s: s["events"] >= seen + events)
+        seen = status_of(where)["events"]
+        self.wait_for_status(where, lambda s: s["events"] >= seen + events)
 
     def change(self, where, **body):
         code, answer = command(where, **body)
@@ -55,10 +47,9 @@ class Counters(ChangeFolder):
                 c1, c2 = COUNTERS[probe]
                 answer = self.change(where, do="counters", c1=c1, c2=c2)
                 self.assertNotEqual(answer["position"].split("-")[0], before)
-                self.assertEqual((status(where)["c1"], status(where)["c2"]), (c1, c2))
+                self.assertEqual((status_of(where)["c1"], status_of(where)["c2"]), (c1, c2))
                 self.more(where)
-                while resumes.resumed < CUTS and not resumes.failure:
-                    time.sleep(0.02)
+                self.wait_until(lambda: resumes.resumed >= CUTS or resumes.failure)
                 self.finish(p, interrupt=True)
                 d = self.check(r, record, folder)
                 self.check(resumes, record, folder)
@@ -93,11 +84,11 @@ class Counters(ChangeFolder):
                 r = Follower(where)
                 r.started.wait(TIMEOUT)
                 files = lambda: len(glob.glob(record + ".*"))
-                self.wait_until(where, lambda s: files() > 2)
+                self.wait_for_status(where, lambda s: files() > 2)
                 c1, c2 = COUNTERS[probe]
                 self.change(where, do="counters", c1=c1, c2=c2)
                 there = files()
-                self.wait_until(where, lambda s: files() > there + 1)
+                self.wait_for_status(where, lambda s: files() > there + 1)
                 self.finish(p, interrupt=True)
                 d = self.check(r, record, folder)
                 check_identities(self, d)
@@ -136,8 +127,8 @@ class Settled(ChangeFolder):
                 self.more(where, 20000)
                 self.change(where, do="stop")
                 totals = json.loads(ask(where, "/profile.json")[2])["totals"]
-                board = status(where)["board_seconds"]
-                self.wait_until(where, lambda s: s["board_seconds"] > board + 0.02)
+                board = status_of(where)["board_seconds"]
+                self.wait_for_status(where, lambda s: s["board_seconds"] > board + 0.02)
                 self.assertEqual(json.loads(ask(where, "/profile.json")[2])["totals"], totals)
                 self.finish(p, interrupt=True)
                 self.assertEqual(self.check(r, record, folder)["totals"], totals)
@@ -149,8 +140,8 @@ class Settled(ChangeFolder):
                 self.more(where)
                 self.change(where, do="stop")
                 self.change(where, do="counters", c1=COUNTERS[probe][0])
-                board = status(where)["board_seconds"]
-                self.wait_until(where, lambda s: s["board_seconds"] > board + 0.02)
+                board = status_of(where)["board_seconds"]
+                self.wait_for_status(where, lambda s: s["board_seconds"] > board + 0.02)
                 self.assertEqual(json.loads(ask(where, "/profile.json")[2])["totals"], {"hits": 0, "c1": 0, "c2": 0})
                 self.change(where, do="start")
                 self.more(where)
@@ -169,7 +160,7 @@ class Points(ChangeFolder):
                 begin, stops = POINTS[probe]
                 self.change(where, do="points", start=begin, stop=stops)
                 self.change(where, do="clear")
-                self.wait_until(where, lambda s: json.loads(ask(where, "/profile.json")[2])["passes"] > 1)
+                self.wait_for_status(where, lambda s: json.loads(ask(where, "/profile.json")[2])["passes"] > 1)
                 run_object = json.loads(ask(where, "/api/1/snapshot")[2])["st"]["run"]
                 self.assertEqual(run_object["stops"], 1)
                 self.assertTrue(run_object["start"].startswith(begin.split("+")[0]))
@@ -185,7 +176,7 @@ class Points(ChangeFolder):
         fresh = json.loads(run(MISSION + ["--passes", "2", "--gdb", "off", "--http", "off", "--c1", "instructions", "--json"], cwd=PROFEXAM).stdout)
         p, where, record = self.serve_running(["--c1", "instructions", "--start", "main+8", "--stop", "BuildList", "--passes", "100"])
         r = Follower(where)
-        self.wait_until(where, lambda s: s["events"] > 10)
+        self.wait_for_status(where, lambda s: s["events"] > 10)
         self.change(where, do="points", stop=["0x0C010030"])
         self.change(where, do="clear")
         # the start point stays, and so does the pass that may be under way: from its end on they are whole
@@ -251,7 +242,7 @@ class Beside(ChangeFolder):
                 self.assertIn("all is profiled", monitor.say("profile points clear"))
                 self.more(where)
                 monitor.detach()
-                self.wait_until(where, lambda s: s["gdb_sessions"] == 0)  # or the bridge stays
+                self.wait_for_status(where, lambda s: s["gdb_sessions"] == 0)  # or the bridge stays
                 p.send_signal(signal.SIGINT)
                 out, err = p.communicate(timeout=TIMEOUT)
                 self.assertEqual(p.returncode, 0, err)

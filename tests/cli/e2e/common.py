@@ -138,11 +138,20 @@ class Folder(unittest.TestCase):
             f.write(text)
         return self.path(name)
 
-    def wait_for_hits(self, part, function, more):
+    def wait_until(self, holds, alive=None):
+        """What holds() gives, once that is something. alive: a program that has to go on running until then."""
+        until = time.monotonic() + TIMEOUT
+        while not (held := holds()):
+            self.assertLess(time.monotonic(), until)
+            self.assertTrue(alive is None or alive.poll() is None, "it ended by itself")
+            time.sleep(0.05)
+        return held
+
+    def wait_for_hits(self, part, function, more, folder=PROFEXAM):
         """Until what a running profile records has so many more hits of a function than at first."""
         until, first = time.monotonic() + TIMEOUT, None
         while True:
-            r = run(["report", part, "--json"], cwd=PROFEXAM)
+            r = run(["report", part, "--json"], cwd=folder)
             now = hits(json.loads(r.stdout)).get(function, 0) if r.returncode == 0 else 0
             first = now if first is None else first
             if now >= first + more:

@@ -13,11 +13,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import unittest
 
 from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROBEPROF, PROFEXAM, TIMEOUT, hits, main, run, start
-from follower import CUTS, Follower, ask, command, compare, connect
+from follower import CUTS, Follower, ask, command, compare, connect, status_of
 
 MOTOR = os.path.join(EXAMPLES, "motor")
 
@@ -93,13 +92,12 @@ class Live(FeedFolder):
         r, resumes = Follower(where), Follower(where, interval=5, cut=3)
         r.started.wait(TIMEOUT)
         before = r.position[0]
-        self.wait_until(where, 2000)
+        self.wait_for_count(where, 2000)
         status, answer = command(where, do="clear")
         self.assertEqual(status, 200, answer)
         self.assertNotEqual(answer["position"].split("-")[0], before)
-        self.wait_until(where, 6000)
-        while resumes.resumed < CUTS and not resumes.failure:
-            time.sleep(0.02)
+        self.wait_for_count(where, 6000)
+        self.wait_until(lambda: resumes.resumed >= CUTS or resumes.failure)
         self.finish(p, interrupt=True)
         d = self.check(r, record)
         self.check(resumes, record)
@@ -108,7 +106,7 @@ class Live(FeedFolder):
 
     def test_a_save_that_is_asked_for_keeps_the_last_events(self):
         p, where, record = self.serve_running(["--slice", self.path("s"), "--output", self.path("o.json")])
-        self.wait_until(where, 2000)
+        self.wait_for_count(where, 2000)
         self.assertEqual(command(where, do="save")[0], 200)
         self.wait_for(p, "the last events are in")
         with open(self.path("o.json"), encoding="utf-8") as f:
@@ -127,11 +125,8 @@ class Live(FeedFolder):
         self.assertEqual(r.state["adapter"]["gaps"], 1)
         self.assertTrue(any(e[2] == "gap" for e in r.log.values()), r.log)
 
-    def wait_until(self, where, events):
-        end = time.monotonic() + TIMEOUT
-        while json.loads(ask(where, "/api/1/status")[2])["events"] < events:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.02)
+    def wait_for_count(self, where, events):
+        self.wait_until(lambda: status_of(where)["events"] >= events)
 
 
 class Board(FeedFolder):
@@ -214,7 +209,7 @@ class View(FeedFolder):
                 self.assertEqual(command(where, do="show", name=record)[0], 200)
                 self.wait_for_epochs(r, 2)
             t = json.loads(ask(where, "/api/1/timeline?px=4096")[2])
-            events = json.loads(ask(where, "/api/1/status")[2])["events"]
+            events = status_of(where)["events"]
             self.assertEqual((t["first_event"], t["end_event"], t["gaps"]), (0, events, []))
             self.assertIn("start", [p[2] for p in t["points"]])
             names = {n[0]: n[1] for n in json.loads(ask(where, "/api/1/snapshot")[2])["names"]}
@@ -241,7 +236,7 @@ class View(FeedFolder):
             r.started.wait(TIMEOUT)
             document = run(["report", path, "--json"]).stdout
             self.assertEqual(ask(where, "/profile.json")[2].decode(), document)
-            status = json.loads(ask(where, "/api/1/status")[2])
+            status = status_of(where)
             self.assertEqual([status[k] for k in ("events", "lost", "lost_is_bound", "gaps", "slow_down", "board_seconds")], 6 * [None])
             self.assertNotIn(b"lost_events", ask(where, "/metrics")[2])
             code, _, body = ask(where, "/api/1/raw")
@@ -263,10 +258,7 @@ class View(FeedFolder):
 
     def wait_for_epochs(self, reader, n):
         """Of two that follow at once, a reader may see the last only."""
-        end = time.monotonic() + TIMEOUT
-        while len(reader.epochs) < n:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.02)
+        self.wait_until(lambda: len(reader.epochs) >= n)
 
     def view(self, files):
         p = start(["view", "--http", "0"] + files, cwd=PROFEXAM, stdout=subprocess.DEVNULL)
@@ -423,9 +415,7 @@ class Port(FeedFolder):
         where = int(re.search(r":(\d+)/", self.wait_for(p, "feed: http")).group(1))
         streams = []
         for wait in (record + ".001", record + ".003"):  # one from the beginning, one that comes late
-            while not os.path.exists(wait + ".part") and not os.path.exists(wait):
-                self.assertIsNone(p.poll())
-                time.sleep(0.02)
+            self.wait_until(lambda: os.path.exists(wait + ".part") or os.path.exists(wait), p)
             streams.append(connect(where))
             self.addCleanup(streams[-1].close)
             streams[-1].sendall(b"GET /api/1/raw HTTP/1.0\r\nHost: localhost:%d\r\n\r\n" % where)
@@ -482,10 +472,7 @@ class Port(FeedFolder):
         for what, phase in (("stop", "paused"), ("start", "profiling")):
             status, answer = command(where, do=what)
             self.assertEqual(status, 200, answer)
-            end = time.monotonic() + TIMEOUT
-            while r.state["run"]["phase"] != phase:
-                self.assertLess(time.monotonic(), end)
-                time.sleep(0.02)
+            self.wait_until(lambda: r.state["run"]["phase"] == phase)
         self.assertEqual(command(where, do="mark", name="here")[0], 200)
         self.assertEqual(command(where, do="unmark", name="there")[0], 404)
         self.finish(p, interrupt=True)

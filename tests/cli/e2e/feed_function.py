@@ -13,7 +13,7 @@ import time
 import unittest
 
 from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, TIMEOUT, main, run, start
-from follower import ask, command, wait_until_paused
+from follower import ask, command, status_of, wait_until_paused
 
 MOTOR = os.path.join(EXAMPLES, "motor")
 FIGURES = ("hits", "c1", "c1_children", "c2", "c2_children")
@@ -131,7 +131,7 @@ class Function(FunctionFolder):
         self.addCleanup(p.kill)
         self.where = int(re.search(r"localhost:(\d+)/", self.wait_for(p, "feed: ")).group(1))
         self.wait_for(p, "profiling")
-        events = lambda: json.loads(ask(self.where, "/api/1/status")[2])["events"]
+        events = lambda: status_of(self.where)["events"]
         end = time.monotonic() + TIMEOUT
         while events() < 2000:
             self.assertLess(time.monotonic(), end)

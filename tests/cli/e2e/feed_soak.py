@@ -19,7 +19,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "page"))
 try:
@@ -27,7 +26,7 @@ try:
 except SystemExit:
     rig = None
 from common import Folder, PROFEXAM, TIMEOUT, hits, main, run, start
-from follower import Follower, ask, command, compare, connect
+from follower import Follower, ask, command, compare, connect, status_of
 
 BOARD_S = int(os.environ.get("SOAK_BOARD_S", "12"))
 GROWTH_KB = 10 << 10  # from a third of the run on: what is filled once is filled by then
@@ -152,15 +151,11 @@ class Process:
 
 
 class Soak(Folder):
-    def wait_until(self, holds):
-        until = time.monotonic() + TIMEOUT
-        while not holds():
-            self.assertLess(time.monotonic(), until)
-            self.assertIsNone(self.process.poll(), "it ended by itself")
-            time.sleep(0.1)
+    def until(self, holds):
+        self.wait_until(holds, self.process)
 
     def status(self):
-        return json.loads(ask(self.where, "/api/1/status")[2])
+        return status_of(self.where)
 
     def begin(self):
         self.record = self.path("soak.rec")
@@ -173,7 +168,7 @@ class Soak(Folder):
         self.listening = self.system.descriptors()[0]
         self.said = []
         threading.Thread(target=lambda: self.said.extend(self.process.stderr), daemon=True).start()  # so that it never waits for us
-        self.wait_until(lambda: self.status()["events"] > 1000)
+        self.until(lambda: self.status()["events"] > 1000)
 
     def board_seconds(self):
         return self.status()["board_seconds"]
@@ -196,9 +191,9 @@ class Soak(Folder):
                 Follower(self.where, interval=100, view="functions,nodes,log,series")]
         page = Page(self.where) if Page.is_possible() else None
         churn = [Churn(self.where, seed, over) for seed in range(CHURNERS)]
-        self.wait_until(lambda: self.board_seconds() > BOARD_S / 3)
+        self.until(lambda: self.board_seconds() > BOARD_S / 3)
         resident = self.system.resident_kb()
-        self.wait_until(lambda: self.board_seconds() > BOARD_S and self.status()["gaps"] == 1)
+        self.until(lambda: self.board_seconds() > BOARD_S and self.status()["gaps"] == 1)
         growth = self.system.resident_kb() - resident
         over.set()
         for c in churn:
@@ -211,7 +206,7 @@ class Soak(Folder):
         self.check_history()
         if page:
             self.assertEqual(page.end(lambda: json.loads(ask(self.where, "/profile.json")[2])), [])
-        self.wait_until(lambda: self.system.descriptors() == (self.listening + len(stay), before))
+        self.until(lambda: self.system.descriptors() == (self.listening + len(stay), before))
         self.process.send_signal(signal.SIGINT)
         self.assertEqual(self.process.wait(TIMEOUT), 0, "".join(self.said[-8:]))
         document = json.loads(run(["report", self.record, "--json"], cwd=PROFEXAM).stdout)

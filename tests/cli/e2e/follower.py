@@ -40,11 +40,15 @@ def command(where, **body):
     return status, json.loads(answer)
 
 
+def status_of(where):
+    return json.loads(ask(where, "/api/1/status")[2])
+
+
 def wait_until_paused(where):
     """Until a `stop` is done, and what came behind its answer is counted."""
     before, until = None, time.monotonic() + 600
     while True:
-        s = json.loads(ask(where, "/api/1/status")[2])
+        s = status_of(where)
         now = s["events"] if s["phase"] == "paused" and not s["queue_fill"] and not s["ring_fill"] else None
         if now is not None and now == before:
             return

@@ -10,10 +10,9 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 from common import COUNTS, EXAMPLES, Folder, MISSION, PROFEXAM, TIMEOUT, main, run, start
-from follower import ask, command, wait_until_paused
+from follower import ask, command, status_of, wait_until_paused
 
 SH4 = ("profexam", "sim:sh7750", ["--passes", "1"] + MISSION, "tag GetLastNode\nrename MallocNode = node memory\ngroup list = BuildList\ngroup list = /^InsertNode$/\nexclude Initialise\n")
 S12Z = ("motor", "sim:s12zvml128", ["--for", "300ms"], "tag /^phase_/\nrename control_loop = the loop\ngroup currents = /^(read_currents|average|reading)$/\nexclude /^(clamp|duty)$/\n")
@@ -136,11 +135,7 @@ class MarksLive(Folder):
         p = start(["--elf", self.elf, "--load", "--conf", "off", "--gdb", "off", "--http", "0", "-q", "--marks", "mine", "--record", self.path("r.rec")], cwd=self.dir, probe=self.probe, stdout=out)
         where = self.port_of(p)
         self.wait_for(p, "profiling")
-        events = lambda: json.loads(ask(where, "/api/1/status")[2])["events"]
-        end = time.monotonic() + TIMEOUT
-        while events() < 2000:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
+        self.wait_until(lambda: status_of(where)["events"] >= 2000)
         self.assertEqual(command(where, do="stop")[0], 200)
         wait_until_paused(where)
         document = json.loads(ask(where, "/profile.json")[2])

@@ -6,7 +6,6 @@ usage: slow_disk.py PROBEPROF SOURCE_DIR SLOW_DISK_LIBRARY [unittest arguments]
 import os
 import signal
 import sys
-import time
 
 from common import Folder, PROFEXAM, TIMEOUT, main, run, start
 
@@ -21,13 +20,6 @@ def setUpModule():
 
 
 class SlowDisk(Folder):
-    def wait_for_file(self, p, path):
-        until = time.monotonic() + TIMEOUT
-        while not os.path.exists(path):
-            self.assertIsNone(p.poll(), "it ended by itself")
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.1)
-
     def record(self, rotate, files):
         """A profile that is asked to end when it has so many files: their names."""
         record = self.path(rotate)
@@ -35,7 +27,7 @@ class SlowDisk(Folder):
         for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
             self.addCleanup(f)
         names = [f"{record}.{n:03}" for n in range(1, files + 1)]
-        self.wait_for_file(p, names[-1])
+        self.wait_until(lambda: os.path.exists(names[-1]), p)
         p.send_signal(signal.SIGINT)
         _, err = p.communicate(timeout=TIMEOUT)
         self.assertEqual(p.returncode, 0, err)
