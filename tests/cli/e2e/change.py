@@ -84,11 +84,11 @@ class Counters(ChangeFolder):
                 r = Follower(where)
                 r.started.wait(TIMEOUT)
                 files = lambda: len(glob.glob(record + ".*"))
-                self.wait_for_status(where, lambda s: files() > 2)
+                self.wait_until(lambda: files() > 2)
                 c1, c2 = COUNTERS[probe]
                 self.change(where, do="counters", c1=c1, c2=c2)
                 there = files()
-                self.wait_for_status(where, lambda s: files() > there + 1)
+                self.wait_until(lambda: files() > there + 1)
                 self.finish(p, interrupt=True)
                 d = self.check(r, record, folder)
                 check_identities(self, d)
@@ -160,7 +160,7 @@ class Points(ChangeFolder):
                 begin, stops = POINTS[probe]
                 self.change(where, do="points", start=begin, stop=stops)
                 self.change(where, do="clear")
-                self.wait_for_status(where, lambda s: json.loads(ask(where, "/profile.json")[2])["passes"] > 1)
+                self.wait_until(lambda: json.loads(ask(where, "/profile.json")[2])["passes"] > 1)
                 run_object = json.loads(ask(where, "/api/1/snapshot")[2])["st"]["run"]
                 self.assertEqual(run_object["stops"], 1)
                 self.assertTrue(run_object["start"].startswith(begin.split("+")[0]))
