@@ -25,7 +25,7 @@ class Board:
     def __init__(self, probeprof, *options, profile=False, cwd=None):
         self.dir = tempfile.mkdtemp(prefix="gdbtest")
         self.socket = os.path.join(self.dir, "gdb")
-        self.log = open(os.path.join(self.dir, "log"), "w+")
+        self.log = open(os.path.join(self.dir, "log"), "w")
         self.process = subprocess.Popen([probeprof, *PROBE, *(() if profile else ("--no-profile",)), "--gdb", self.socket, *options],
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd=cwd or self.dir)
         until = time.time() + DEADLINE
@@ -36,8 +36,8 @@ class Board:
         raise RuntimeError("probeprof does not listen: " + self.text())
 
     def text(self):
-        self.log.seek(0)
-        return self.log.read()
+        with open(self.log.name) as log: # of its own: a seek would move the place where probeprof writes
+            return log.read()
 
     def close(self):
         self.process.terminate()

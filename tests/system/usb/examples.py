@@ -95,8 +95,7 @@ def try_out(line, folder):
         begun, asked, end = None, False, time.monotonic() + 600
         while p.poll() is None and time.monotonic() < end:
             time.sleep(0.05)
-            said.seek(0)
-            text = said.read()
+            text = os.pread(said.fileno(), os.fstat(said.fileno()).st_size, 0).decode(errors="replace")  # a seek would move the place where it writes
             if begun is None and any(word in text for word in BEGUN):
                 begun = time.monotonic()
             under_way = any(word in text for word in UNDER_WAY)
