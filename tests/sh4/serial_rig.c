@@ -39,7 +39,9 @@ struct serial_rig {
     pthread_t board, cable;
     atomic_bool stop, pulled, lose_mark;
     atomic_int reset; /* 1 wanted, 0 done */
-    atomic_uint flip, drop;
+    atomic_uint flip, drop, most;
+    unsigned run; /* bytes that came one way since the last one that came the other */
+    bool run_to_board;
     unsigned stale;
     atomic_ullong to, from;
     atomic_uint hold_go; /* ms */
@@ -263,6 +265,17 @@ static size_t harm_bytes(struct serial_rig *r, uint8_t *b, size_t n, bool to_boa
     return out;
 }
 
+static void harm_long(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
+{
+    unsigned most = atomic_load(&r->most);
+    if (to_board != r->run_to_board)
+        r->run = 0;
+    r->run_to_board = to_board;
+    for (size_t i = 0; most && i < n; i++)
+        if (++r->run % most == 0)
+            b[i] ^= 1;
+}
+
 static void deliver_bytes(struct serial_rig *r, int to, const uint8_t *b, size_t len)
 {
     for (size_t done = 0; done < len && !atomic_load(&r->stop);) {
@@ -320,6 +333,7 @@ static bool carry_bytes(struct serial_rig *r, int from, int to, atomic_ullong *c
         r->late = 0;
     }
     size_t len = harm_bytes(r, b, (size_t)n, from == r->near);
+    harm_long(r, b, len, from == r->near);
     if (r->mute && from == r->far)
         len = harm_halted(r, b, len);
     if (from == r->near && is_mark(b, len) && atomic_exchange(&r->lose_mark, false))
@@ -428,6 +442,8 @@ void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop)
     atomic_store(&r->flip, flip);
     atomic_store(&r->drop, drop);
 }
+
+void serial_rig_damage_long(struct serial_rig *r, unsigned bytes) { atomic_store(&r->most, bytes); }
 
 void serial_rig_lose_mark(struct serial_rig *r) { atomic_store(&r->lose_mark, true); }
 

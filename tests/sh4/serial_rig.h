@@ -33,6 +33,9 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o);
 const char *serial_rig_port(const struct serial_rig *r);
 /* serial_rig_damage - from now on; 0: none. */
 void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop);
+/* serial_rig_damage_long - from now on every so many bytes that come one way, with none the other
+ * way in between, one has a bit flipped: what is as long never arrives whole. 0: none. */
+void serial_rig_damage_long(struct serial_rig *r, unsigned bytes);
 /* serial_rig_lose_mark - the answer to the next poke of the agent's count of halts is lost. */
 void serial_rig_lose_mark(struct serial_rig *r);
 /* serial_rig_hold_go - from now on every op_go, with what is sent behind it, is so long on its way;

@@ -225,6 +225,38 @@ static void serial__noise__memory_arrives_whole(void **state)
     }
 }
 
+/* The registers, lines of the cache, memory: whatever of it is first comes in pieces. */
+static void serial__what_is_long_is_damaged__comes_in_pieces(void **state)
+{
+    enum { MOST = 170 }; /* more than 32 words take, less than 43, which the registers are */
+    static const uint32_t rows[] = { 0, 0xA0000000 | DATA, DATA };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct line *l = start_patient(&(struct serial_rig_options){ .big = false });
+        struct board *b = &l->b;
+        uint8_t out[2048], in[2048];
+        halt_it(b);
+        load_text(b, loop);
+        for (size_t k = 0; k < sizeof out; k++)
+            out[k] = (uint8_t)(k * 13 + (k >> 8));
+        MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label_address(b, "leaf"), 2, &b->err));
+        serial_rig_damage_long(l->rig, MOST);
+        if (rows[i]) {
+            MUST(b, b->t->ops->write_mem(b->t, rows[i], 0, out, sizeof out, &b->err));
+            MUST(b, b->t->ops->read_mem(b->t, rows[i], 0, in, sizeof in, &b->err));
+            assert_memory_equal(in, out, sizeof out);
+        }
+        for (int k = 0; k < 2; k++) {
+            continue_board(b);
+            assert_int_equal(wait_for_stop(b).pc, label_address(b, "leaf"));
+            assert_int_equal(get_reg(b, 1), k + 1);
+        }
+        assert_in_range(sh4_of(b->t)->link.block, 16, 32);
+        assert_true(sh4_of(b->t)->link.retries < 200); /* a minute of tries is far more */
+        finish_rig(l);
+    }
+}
+
 /* Its count of halts is set when it is met; where only the answer to that is lost, the count is not
  * taken for the agent's own. */
 static void serial__answer_to_the_mark_lost__nothing_is_made_up(void **state)
@@ -469,6 +501,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(serial__bl_set__steps_inside_the_agent),
         cmocka_unit_test(serial__detach_and_attach_again__program_goes_on),
         cmocka_unit_test(serial__noise__memory_arrives_whole),
+        cmocka_unit_test(serial__what_is_long_is_damaged__comes_in_pieces),
         cmocka_unit_test(serial__answer_to_the_mark_lost__nothing_is_made_up),
         cmocka_unit_test(serial__op_go_late_and_repeated__each_step_is_one),
         cmocka_unit_test(serial__detach_with_op_go_late_and_repeated__program_goes_on),

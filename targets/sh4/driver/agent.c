@@ -9,8 +9,6 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-enum { MIN_WORDS = 16 /* requests shrink to this on a noisy wire */ };
-
 /* ---- writes that wait ---- */
 
 static bool is_write(const struct sh4_target *t, const struct sh4_request *r)
@@ -199,6 +197,15 @@ static int in_blocks(struct sh4_target *t, const struct sh4_request *like, unsig
     return ret;
 }
 
+bool sh4_agent_smaller_blocks(struct sh4_target *t, size_t n, int ret)
+{
+    size_t block = MIN(n, (size_t)t->link.block);
+    if (ret != -ERR_PROTOCOL || block <= SH4_LEAST_WORDS)
+        return false;
+    t->link.block = (unsigned)MAX(block / 4, (size_t)SH4_LEAST_WORDS);
+    return true;
+}
+
 static int move_block(struct sh4_target *t, const struct sh4_request *like, unsigned width,
                       size_t n, const char *what, struct err *err)
 {
@@ -207,10 +214,8 @@ static int move_block(struct sh4_target *t, const struct sh4_request *like, unsi
     if (n == 0)
         return 0;
     int ret = in_blocks(t, like, width, n, what, err);
-    while (ret == -ERR_PROTOCOL && MIN(n, (size_t)t->link.block) > MIN_WORDS) {
-        t->link.block = (unsigned)MAX(MIN(n, (size_t)t->link.block) / 4, (size_t)MIN_WORDS);
+    while (sh4_agent_smaller_blocks(t, n, ret))
         ret = in_blocks(t, like, width, n, what, err);
-    }
     return ret;
 }
 

@@ -72,6 +72,8 @@ static int purge_lines(struct sh4_target *t, uint32_t addr, size_t len, struct e
                                    .in = lines,
                                    .nin = part };
         int ret = sh4_agent_run(t, &req, 1, err);
+        if (sh4_agent_smaller_blocks(t, part, ret))
+            continue;
         if (ret < 0)
             return ret;
         first += 32 * part;

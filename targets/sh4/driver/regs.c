@@ -77,13 +77,27 @@ void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQ
                                    .nin = 3 };
 }
 
-int sh4_regs_load(struct sh4_target *t, struct err *err)
+/* In one batch, or as memory is read where the wire damages as much as that. */
+static int read_saved(struct sh4_target *t, struct err *err)
 {
     struct sh4_request req[SH4_LOAD_REQUESTS];
     sh4_regs_requests(t, req);
+    if (t->link.block >= SH4_SAVE_WORDS) {
+        int ret = sh4_agent_run(t, req, ARRAY_LEN(req), err);
+        if (!sh4_agent_smaller_blocks(t, SH4_SAVE_WORDS, ret))
+            return ret;
+    }
+    int ret = sh4_agent_read(t, req[0].arg[0], 4, req[0].in, req[0].nin, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_read(t, req[1].arg[0], 4, req[1].in, req[1].nin, err);
+}
+
+int sh4_regs_load(struct sh4_target *t, struct err *err)
+{
     int ret = 0;
     if (!t->regs.loaded)
-        ret = sh4_agent_run(t, req, ARRAY_LEN(req), err);
+        ret = read_saved(t, err);
     t->regs.loaded = false;
     if (ret < 0)
         return ret;
