@@ -83,13 +83,14 @@ class Case:
         p, lines = self.start("--no-profile", "--gdb", "0", *more, folder=folder)
         try:
             g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote", DEADLINE_S)).group(1)))
+            g.ask("qSupported:error-message+") # why, not only that
             g.ask("?")
             if self.want and self.lost(g):
                 return None
             wrong = []
             for addr, want in self.sections:
                 for o in range(0, len(want), 4096):
-                    there = bytes.fromhex(g.ask(f"m{addr + o:x},{min(4096, len(want) - o):x}"))
+                    there = self.memory(g, addr + o, min(4096, len(want) - o))
                     wrong += [f"{addr + o + k:08x}: {there[k]:02x} instead of {want[o + k]:02x}" for k in range(len(there)) if there[k] != want[o + k]]
             regs = [g.ask(f"m{at:x},{n}") for at, n in REGISTERS] + [g.monitor("reg vbr")]
             g.ask("D")
@@ -100,6 +101,13 @@ class Case:
             p.kill()
             p.wait()
         return wrong, regs
+
+    @staticmethod
+    def memory(g, addr, length):
+        answer = g.ask(f"m{addr:x},{length:x}")
+        if answer.startswith("E"):
+            sys.exit(f"{length} bytes at {addr:08x} are not read: {answer}")
+        return bytes.fromhex(answer)
 
     @staticmethod
     def lost(g):
