@@ -85,6 +85,8 @@ class Case:
             g = Gdb(int(re.search(r":(\d+)", wait_for(lines, "target remote", DEADLINE_S)).group(1)))
             g.ask("qSupported:error-message+") # why, not only that
             g.ask("?")
+            if (why := g.ask("g")).startswith("E"): # that it does not stand is told only there
+                sys.exit(f"not halted: {why}")
             if self.want and self.lost(g):
                 return None
             wrong = []
