@@ -31,10 +31,10 @@ struct sh4_request sh4_agent_poke_request(const struct sh4_agent_layout *a, uint
 /* Runs n requests in as few batches as possible, and repeats damaged ones, up to a limit. Every
  * request must be harmless to repeat. Returns 0 also if the status of a request is not 0. */
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
-/* sh4_agent_smaller_blocks - whether what moves n words and failed with ret is to be tried again,
- * in requests of at most t->link.block words: one was damaged, and they can be smaller still than
- * they were. What is longer than SH4_LEAST_WORDS has to ask: on a noisy wire it may never arrive
- * whole. */
+/* sh4_agent_smaller_blocks - whether what moves n words and failed with ret is to be tried again:
+ * a request was damaged, and they can be smaller still. Then t->link.block, which is lowered, says
+ * how many words one has at most from now on. What is longer than SH4_LEAST_WORDS has to ask: on a
+ * noisy wire it may never arrive whole. */
 enum { SH4_LEAST_WORDS = 16 };
 bool sh4_agent_smaller_blocks(struct sh4_target *t, size_t n, int ret);
 /* sh4_agent_hold - from now on writes (op_write, op_poke) wait, and go in one batch with the next

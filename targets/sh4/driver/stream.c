@@ -408,9 +408,9 @@ static int exchange_request(struct sh4_target *t, struct sh4_request *r, uint8_t
     struct sh4_link *l = &t->link;
     uint64_t began = stream_of(l)->now_ns(l->p);
     unsigned tries = 0, damaged = 0;
-    bool least = MAX(r->nin, r->nout) <= SH4_LEAST_WORDS; /* else it is tried in smaller ones */
-    for (; damaged < TRIES &&
-           (tries < TRIES || (least && stream_of(l)->now_ns(l->p) - began < l->silence_ns));
+    /* what is longer is tried in smaller ones instead */
+    uint64_t patience_ns = number_if(MAX(r->nin, r->nout) <= SH4_LEAST_WORDS, l->silence_ns);
+    for (; damaged < TRIES && (tries < TRIES || stream_of(l)->now_ns(l->p) - began < patience_ns);
          tries++) {
         uint32_t c, marker = marker_of(t, r);
         sift_input(l, l->in_len);

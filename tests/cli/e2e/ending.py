@@ -40,11 +40,6 @@ def big_elf(path, megabytes):
     return path
 
 
-def text_of(file):
-    """What is in a file a program writes to. Without a seek: the program's place in it is the same, and what it says then would overwrite the beginning."""
-    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
-
-
 class Run:
     """One probeprof, and how it ended: code, out, err, seconds from the signal on."""
     def __init__(self, args, probe, cwd, stdout=subprocess.PIPE, stderr=None):
@@ -58,7 +53,8 @@ class Run:
     def err(self):
         if not self.said:
             return ""
-        return text_of(self.said)
+        fd = self.said.fileno()  # a seek would move the place where the program writes, too
+        return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
 
     def wait_for(self, text):
         until = time.monotonic() + 600
