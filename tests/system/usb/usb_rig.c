@@ -512,7 +512,6 @@ int main(int argc, char **argv)
                                .work = wake_rig,
                                .host = &l->rig };
     l->rig.next_address = RIG_FIRST_ADDRESS;
-    int status = parse_arguments(l, argv + 1) < 0 ? 2 : run_rig(l);
-    free(l);
-    return status;
+    /* *l is never freed: threads of files that an outliving program holds open use it to the end */
+    return parse_arguments(l, argv + 1) < 0 ? 2 : run_rig(l);
 }
