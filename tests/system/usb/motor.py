@@ -179,6 +179,54 @@ def stop_of(g):
     return answer, said
 
 
+def return_of(g):
+    """What a GDB that waits is told while the target is lost and comes back: up to what ends its wait, None where it waits on."""
+    said = ""
+    while "target is back" not in said:
+        answer = g.answer()
+        if not answer.startswith("O"):
+            return answer, said
+        said += bytes.fromhex(answer[1:]).decode()
+    return None, said
+
+
+def lose(lines, probe, away, there):
+    """Takes the pod or the power away, and gives it back. Returns what the program said then."""
+    time.sleep(1)
+    tell(away)
+    if not there: # a pod that hangs is reset by its driver, and what it was doing then is done again: nobody may notice
+        return ""
+    wait_for(lines, "does not answer", DEADLINE_S)
+    tell(there)
+    began = time.monotonic()
+    back = wait_for(lines, "is back", DEADLINE_S)
+    print(f"{probe}, {away}: back after {time.monotonic() - began:.2f} s", flush=True)
+    return back
+
+
+def was_running(g, lose_it):
+    """Loses the target of a GDB that waits. False where it was lost before the program ran (a busy machine): GDB was told that."""
+    g.send("vCont;c")
+    back = lose_it()
+    ended, said = return_of(g)
+    if ended and ended.startswith("E"):
+        return False
+    right(not ended and "connection to the target is lost" in said, said + (ended or ""))
+    if "halted" not in back:
+        g.s.sendall(b"\x03")
+    stop = stop_of(g)[0]
+    right(stop.startswith("T"), stop)
+    return True
+
+
+def was_halted(g, lose_it, at):
+    """The program halts at the breakpoint again."""
+    lose_it()
+    g.send("vCont;c")
+    stop = stop_of(g)[0]
+    right(stop.startswith("T") and f"{at:06x}" in stop, f"not at the breakpoint: {stop}")
+
+
 def recover(program, probe):
     """A GDB that waits, and one whose program is halted at a breakpoint, while the pod is pulled or hangs and the board loses its power."""
     at = symbols(os.path.join(FOLDER, "motor.elf"))["pi_step"]
@@ -189,29 +237,13 @@ def recover(program, probe):
         wait_for(lines, "profiling,", DEADLINE_S)
         g = Gdb(port) # which asks at once: who asks nothing for 10 s is closed
         g.ask("?")
-        for halted in (False, True):
-            if halted:
-                right(g.ask(f"Z1,{at:x},1") == "OK" and f"{at:06x}" in g.ask("vCont;c"), "no breakpoint")
-            for away, there in events[:3 if halted else 2]:
-                if not halted:
-                    g.send("vCont;c")
-                time.sleep(1)
-                tell(away)
-                back = ""
-                if there: # a pod that hangs is reset by its driver, and what it was doing then is done again: nobody may notice
-                    wait_for(lines, "does not answer", DEADLINE_S)
-                    tell(there)
-                    began = time.monotonic()
-                    back = wait_for(lines, "is back", DEADLINE_S)
-                    print(f"{probe}, {away}: back after {time.monotonic() - began:.2f} s", flush=True)
-                if halted:
-                    g.send("vCont;c")
-                elif "halted" not in back:
-                    g.s.sendall(b"\x03")
-                stop, said = stop_of(g)
-                right(stop.startswith("T"), stop)
-                right(halted or ("connection to the target is lost" in said and "target is back" in said), said)
-                right(not halted or f"{at:06x}" in stop, f"not at the breakpoint: {stop}")
+        for event in events[:2]:
+            end = time.monotonic() + DEADLINE_S
+            while not was_running(g, lambda e=event: lose(lines, probe, *e)):
+                right(time.monotonic() < end, "it never ran when the target was lost")
+        right(g.ask(f"Z1,{at:x},1") == "OK" and f"{at:06x}" in g.ask("vCont;c"), "no breakpoint")
+        for event in events:
+            was_halted(g, lambda e=event: lose(lines, probe, *e), at)
         answer = g.ask("D")
         right(answer == "OK", answer)
         time.sleep(0.5)

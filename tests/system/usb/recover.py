@@ -118,18 +118,26 @@ class Case:
 
     def while_it_runs(self, event):
         """GDB waits for a program that runs on: it is told, may interrupt, and sets breakpoints as ever."""
+        end = time.monotonic() + DEADLINE_S
+        while not self.was_running(event):
+            self.right(time.monotonic() < end, "it never ran when the board was lost")
+
+    def was_running(self, event):
+        """False where the loss came before GDB had let the program go (a busy machine): GDB was told that, and has its prompt."""
         self.gdb.send("continue")
         self.gdb.until("Continuing.")
         time.sleep(0.3)
         back = self.away_and_back(event)
-        self.gdb.until("The connection to the target is lost")
-        self.gdb.until("The target is back.")
-        if "loaded again" not in back:
-            time.sleep(0.3)
-            self.gdb.p.send_signal(signal.SIGINT)
-        self.gdb.until_prompt()
+        waited = self.gdb.until_first("The connection to the target is lost", PROMPT)[1] != PROMPT
+        if waited:
+            self.gdb.until("The target is back.")
+            if "loaded again" not in back:
+                time.sleep(0.3)
+                self.gdb.p.send_signal(signal.SIGINT)
+            self.gdb.until_prompt()
         self.gdb.ask(f"tbreak {self.function}")
         self.where(self.stop())
+        return waited
 
     def stop(self):
         said = self.gdb.ask("continue")
