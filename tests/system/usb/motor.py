@@ -170,21 +170,12 @@ def unsecure(program, probe):
         p.kill()
 
 
-def stop_of(g):
-    """What GDB's program stopped with, and what was said on the console before."""
-    said, answer = "", g.answer()
-    while answer.startswith("O") and answer != "OK":
-        said += bytes.fromhex(answer[1:]).decode()
-        answer = g.answer()
-    return answer, said
-
-
-def return_of(g):
-    """What a GDB that waits is told while the target is lost and comes back: up to what ends its wait, None where it waits on."""
+def stop_of(g, until=None):
+    """What GDB's program stopped with, and what was said on the console before. None for the first where `until` was said: its wait goes on."""
     said = ""
-    while "target is back" not in said:
+    while until is None or until not in said:
         answer = g.answer()
-        if not answer.startswith("O"):
+        if not answer.startswith("O") or answer == "OK":
             return answer, said
         said += bytes.fromhex(answer[1:]).decode()
     return None, said
@@ -204,12 +195,13 @@ def lose(lines, probe, away, there):
     return back
 
 
-def was_running(g, lose_it):
+def was_running(g, lines, probe, event):
     """Loses the target of a GDB that waits. False where it was lost before the program ran (a busy machine): GDB was told that."""
     g.send("vCont;c")
-    back = lose_it()
-    ended, said = return_of(g)
+    back = lose(lines, probe, *event)
+    ended, said = stop_of(g, until="target is back")
     if ended and ended.startswith("E"):
+        right("resume: " in ended or "does not answer" in ended, ended)
         return False
     right(not ended and "connection to the target is lost" in said, said + (ended or ""))
     if "halted" not in back:
@@ -217,14 +209,6 @@ def was_running(g, lose_it):
     stop = stop_of(g)[0]
     right(stop.startswith("T"), stop)
     return True
-
-
-def was_halted(g, lose_it, at):
-    """The program halts at the breakpoint again."""
-    lose_it()
-    g.send("vCont;c")
-    stop = stop_of(g)[0]
-    right(stop.startswith("T") and f"{at:06x}" in stop, f"not at the breakpoint: {stop}")
 
 
 def recover(program, probe):
@@ -239,11 +223,14 @@ def recover(program, probe):
         g.ask("?")
         for event in events[:2]:
             end = time.monotonic() + DEADLINE_S
-            while not was_running(g, lambda e=event: lose(lines, probe, *e)):
+            while not was_running(g, lines, probe, event):
                 right(time.monotonic() < end, "it never ran when the target was lost")
         right(g.ask(f"Z1,{at:x},1") == "OK" and f"{at:06x}" in g.ask("vCont;c"), "no breakpoint")
         for event in events:
-            was_halted(g, lambda e=event: lose(lines, probe, *e), at)
+            lose(lines, probe, *event)
+            g.send("vCont;c")
+            stop = stop_of(g)[0]
+            right(stop.startswith("T") and f"{at:06x}" in stop, f"not at the breakpoint: {stop}")
         answer = g.ask("D")
         right(answer == "OK", answer)
         time.sleep(0.5)

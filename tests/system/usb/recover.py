@@ -128,7 +128,9 @@ class Case:
         self.gdb.until("Continuing.")
         time.sleep(0.3)
         back = self.away_and_back(event)
-        waited = self.gdb.until_first("The connection to the target is lost", PROMPT)[1] != PROMPT
+        said, met = self.gdb.until_first("The connection to the target is lost", PROMPT)
+        waited = met != PROMPT
+        self.right(waited or "emote failure reply" in said, "a stop while the board was away: " + said)
         if waited:
             self.gdb.until("The target is back.")
             if "loaded again" not in back:
